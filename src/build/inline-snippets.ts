@@ -141,15 +141,14 @@ const editLinksWarning =
 
 /** Makes a record, which gets its files one after the other. */
 function siteRecorder(site: InlinedSite, uses: readonly SnippetUse[], snippets: FetchedSnippets) {
-  const { verifier, fetcher, settings, environment, directory, search, before, urls, collected = [] } = site;
+  const { fetcher, settings, environment, directory, search, before, urls, collected = [] } = site;
   const { renderBaseUrl, retrieveBaseUrl, urlOptions, ca, concurrency, timeout, patience } = settings;
   const { links, scripts, strict, policy, sanitize, images } = settings;
-  const { containsKey } = verifier;
   const recorded = uses.map(({ request, asHtml }): RecordedSnippet => {
     const snippet = snippets.get(request.key);
     return {
       ...request,
-      content: snippet && contentRecord(snippet, containsKey),
+      content: snippet && contentRecord(snippet),
       missing: fetcher.missing.has(request.key) || undefined,
       asText: !asHtml || undefined,
     };
@@ -191,7 +190,7 @@ function siteRecorder(site: InlinedSite, uses: readonly SnippetUse[], snippets: 
     before: before && asBefore(before),
     files: [],
     collections: collected.map(({ collection, entry, request, snippet }) => {
-      const content = contentRecord(snippet, containsKey);
+      const content = contentRecord(snippet);
       return { collection, entry, snippet: indexOf({ ...request, content }), content: content.hash };
     }),
   };

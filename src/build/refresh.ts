@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { containsKnownKey } from '../client/api-key.ts';
 import { count } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { FileKind } from '../embed/scan.ts';
@@ -57,7 +58,6 @@ export interface RefreshedSite extends Pick<Changes, 'fetched' | 'now'> {
   manifest: Manifest;
   cwd: string;
   progress: Progress;
-  containsKey(text: Buffer | string): boolean;
   readImage(name: string): Promise<Uint8Array | undefined>;
 }
 
@@ -66,7 +66,7 @@ const maxKeptBytes = 64 * 1024 * 1024;
 
 /** Computes what a build would make of each page whose snippets have changed, or that a killed refresh was writing. */
 export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
-  const { file, manifest, now, cwd, progress, containsKey } = site;
+  const { file, manifest, now, cwd, progress } = site;
   const { output } = manifest;
   const folders = siteFolders(manifest, cwd);
   const plan: RefreshPlan = { ...(await lookAtOutput(manifest)), pages: [], stale: [] };
@@ -106,7 +106,7 @@ export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
     const others = copies.filter((copy) => !states.has(hashOfCopy(copy, [before, made.file]) ?? ''));
     for (const copy of others) refuse(notACopy(copy, page.name), copy.name);
     if (others.length > 0) return;
-    if (containsKey(made.file)) withKey.push(page.name);
+    if (containsKnownKey(made.file)) withKey.push(page.name);
     if (!made.file.equals(before)) changing.push(target);
     keptBytes += made.file.length;
     const kept = keptBytes > maxKeptBytes ? undefined : made.file;

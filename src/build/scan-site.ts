@@ -154,20 +154,20 @@ const embedInCode =
 
 /** Checks files, as they are going to be published, for the API key. */
 export class OutputVerifier {
-  readonly containsKey: (text: Buffer | string) => boolean;
+  readonly #containsKey: (text: Buffer | string) => boolean;
   readonly withKey: SiteFile[] = [];
   readonly #code: OtherFile[] = [];
 
   constructor(apiKey: string | undefined) {
-    this.containsKey = apiKey === undefined ? () => false : keySearch(apiKey).isIn;
+    this.#containsKey = apiKey === undefined ? () => false : keySearch(apiKey).isIn;
   }
 
   /** @param bytes `undefined` for a file that is too large to be in memory. */
   check(file: SiteFile, bytes: Buffer | undefined): void {
     const isFound =
       bytes === undefined
-        ? piecesOf(file.file, overlaps.key).some(this.containsKey)
-        : this.containsKey(bytes);
+        ? piecesOf(file.file, overlaps.key).some(this.#containsKey)
+        : this.#containsKey(bytes);
     if (isFound) this.withKey.push(file);
   }
 

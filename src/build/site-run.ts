@@ -94,7 +94,7 @@ export abstract class SiteRun {
   async fetch({ collection, entries }: Parameters<FetchHook>[0]): ReturnType<FetchHook> {
     const { addUse } = await import('../snippets/file-embeds.ts');
     const uses: SnippetUses = new Map();
-    for (const [entry, request] of entries) addUse(uses, request, { name: entryName({ collection, entry }) });
+    for (const [entry, request] of entries) addUse(uses, request, entryName({ collection, entry }));
     const { SourceSearch } = await import('../source/source-search.ts');
     const placeOf = new SourceSearch(this.sources).whereWritten;
     const snippets = await (await this.open()).fetch([...uses.values()], { placeOf });
@@ -120,7 +120,7 @@ export abstract class SiteRun {
     const literal = isKnown ? new SourceSearch(this.sources).literalRequests() : [];
     const before = this.before?.snippets ?? [];
     const uses: SnippetUses = new Map();
-    for (const request of [...before, ...literal]) addUse(uses, request, { name: '' });
+    for (const request of [...before, ...literal]) addUse(uses, request, '');
     const { fetched, failed } = await fetcher.prepare([...uses.values()]);
     this.noteClasses(fetched.values());
     const missed = failed.filter(({ error }) => effectOf(error) === 'children');

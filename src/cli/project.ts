@@ -2,7 +2,6 @@ import { existsSync, realpathSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { shownPath } from '../build/side-products/page-copies.ts';
-import { keySearch } from '../client/api-key.ts';
 import { cleanText } from '../client/clean-text.ts';
 import { type UserError, userError } from '../failures/errors.ts';
 import { imageHref } from '../images/image-file.ts';
@@ -134,11 +133,9 @@ export async function openChanges(context: CliContext, patience?: number, refres
     isWorthKeeping: ({ key }, content) => shown.get(key)?.content?.hash !== hashOf(content),
   });
   const readImage = (name: string) => fetcher.readImage(name);
-  // Without a snippet, no key is needed.
-  const containsKey = settings.apiKey === undefined ? () => false : keySearch(settings.apiKey).isIn;
   try {
-    const changes = await findChanges(manifest, fetcher, { signal: context.signal, progress, containsKey });
-    return { file, manifest, progress, ...changes, readImage, containsKey };
+    const changes = await findChanges(manifest, fetcher, { signal: context.signal, progress });
+    return { file, manifest, progress, ...changes, readImage };
   } finally {
     await fetcher.close();
   }

@@ -70,7 +70,7 @@ export function protectKey(key: string): void {
   known[hook] = [...(known[hook] ?? []), keySearch(key)];
 }
 
-export function containsKnownKey(text: string): boolean {
+export function containsKnownKey(text: Buffer | string): boolean {
   return known[hook]?.some((search) => search.isIn(text)) ?? false;
 }
 

@@ -21,14 +21,9 @@ export function timerLength(milliseconds: number): number {
 export const systemClock: Clock = {
   now: () => performance.timeOrigin + performance.now(),
   random: Math.random,
-  async wait(milliseconds, signal) {
-    try {
-      await sleep(timerLength(milliseconds), undefined, signal === undefined ? {} : { signal });
-    } catch (error) {
-      // Node wraps the reason in an AbortError; callers compare with the reason they gave.
-      throw signal?.aborted ? signal.reason : error;
-    }
-  },
+  // Node wraps the reason in an AbortError; callers compare with the reason they gave.
+  wait: (milliseconds, signal = AbortSignal.any([])) =>
+    unlessAborted(signal, sleep(timerLength(milliseconds), undefined, { signal })),
 };
 
 /** Settles as `work` does, or rejects with the signal's reason. */

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import pRetry from 'p-retry';
 import { describe, type Response, type RetrievedSnippet, verdictOf } from './answer.ts';
-import type { Clock } from './clock.ts';
+import { type Clock, unlessAborted } from './clock.ts';
 import { formatDuration } from './format.ts';
 import { firstPace, type Limits, patienceWhereUnreachable } from './limits.ts';
 import { type Endpoint, nextWait, route, type Way, witnessDelay } from './retry-policy.ts';
@@ -163,11 +163,9 @@ export class Scheduler {
     this.#ended.signal.throwIfAborted();
     const { clock, limits } = this.#options;
     const job = createJob(request, endpoints, clock.now(), signal);
-    const abort = () => job.attempt.reject(job.signal.reason);
-    job.signal.addEventListener('abort', abort, { once: true });
     this.#jobs.add(job);
     try {
-      return await pRetry(() => this.#attempt(job), {
+      const attempts = pRetry(() => this.#attempt(job), {
         retries: limits.mostAttempts - 1,
         // An attempt waits for its turn instead: p-retry knows neither Retry-After nor other snippets.
         minTimeout: 0,
@@ -175,12 +173,12 @@ export class Scheduler {
         shouldConsumeRetry: ({ retriesConsumed }) => job.counted > retriesConsumed,
         shouldRetry: ({ error }) => error instanceof SnippetError && this.#mayRetry(job, error.code),
       });
+      return await unlessAborted(job.signal, attempts);
     } catch (error) {
       this.#withdraw(job);
       if (error instanceof SnippetError) this.#noteLoss(request, error.code);
       throw error;
     } finally {
-      job.signal.removeEventListener('abort', abort);
       this.#jobs.delete(job);
       if (this.#jobs.size === 0) {
         this.#endAlarm();
@@ -287,7 +285,7 @@ export class Scheduler {
       }
       jobs[at] = jobs.at(-1) as Job;
       jobs.pop();
-      this.#ask(job, way, now, false).then(job.attempt.resolve, job.attempt.reject);
+      job.attempt.resolve(this.#ask(job, way, now, false));
       return true;
     }
     return false;
@@ -371,7 +369,7 @@ export class Scheduler {
     const job = pick(untried.length > 0 ? untried : again, clock.random());
     this.#withdraw(job);
     const way = job.ways.find((one) => one.endpoint === endpoint) as Way;
-    this.#ask(job, way, now, true).then(job.attempt.resolve, job.attempt.reject);
+    job.attempt.resolve(this.#ask(job, way, now, true));
   }
 
   #setAlarm(now: number): void {

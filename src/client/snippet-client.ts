@@ -82,16 +82,26 @@ export class SnippetClient {
   constructor(options: SnippetClientOptions, { clock = systemClock, transport, limits }: ClientParts = {}) {
     const flaw = nodeFlaw();
     if (flaw !== undefined) throw new SnippetError('unsupported-node', flaw);
+    const invalid = (reason: string) => new SnippetError('invalid-options', reason);
     const { concurrency = 100, patience = defaultPatience, onNotice = () => {} } = options;
-    checkLimits(options.limits);
+    const names: readonly string[] = publicLimits;
+    const unknown = Object.keys(options.limits ?? {}).find((name) => !names.includes(name));
+    if (unknown !== undefined) {
+      throw invalid(`limits.${unknown} is not a limit. There are ${names.join(', ')}.`);
+    }
     const apiKey = checkApiKey(options.apiKey);
     protectKey(apiKey);
     if (!Number.isSafeInteger(concurrency) || concurrency < 1) {
-      throw new SnippetError('invalid-options', 'concurrency must be a positive whole number.');
+      throw invalid('concurrency must be a positive whole number.');
     }
-    if (!(patience >= 0)) throw new SnippetError('invalid-options', 'patience must not be negative.');
+    if (!(patience >= 0)) throw invalid('patience must not be negative.');
     this.#limits = withDefaults({ ...options.limits, ...limits });
-    this.#endpoints = endpointsOf(options, this.#limits);
+    this.#endpoints = (['render', 'retrieve'] as const).flatMap((variant) => {
+      const name = `${variant}BaseUrl` as const;
+      const value = options[name];
+      return value === undefined ? [] : new Endpoint(variant, parseBaseUrl(name, value), this.#limits);
+    });
+    if (this.#endpoints.length === 0) throw invalid('Set renderBaseUrl, retrieveBaseUrl, or both.');
     const headers = {
       authorization: `Bearer ${apiKey}`,
       accept: 'application/json, application/problem+json',
@@ -171,8 +181,16 @@ export class SnippetClient {
   async fetch(request: SnippetRequest, signal?: AbortSignal, only?: Variant): Promise<Snippet> {
     const endpoints = this.#endpoints.filter(({ variant }) => variant === (only ?? variant));
     if (endpoints.length === 0) throw new SnippetError('invalid-options', `${only}BaseUrl is not set.`);
-    this.#checkParams(request, endpoints);
-    const { id: snippetId } = request;
+    const { id: snippetId, params = '' } = request;
+    const invalid = (reason: string) => new SnippetError('invalid-params', reason, { snippetId });
+    // Not checked where they entered if that was in another process, as with those of a manifest.
+    if (containsKnownKey(params)) throw invalid('its params contain the API key.');
+    const { urlLength } = this.#limits;
+    for (const { base, variant } of endpoints) {
+      const { length } = snippetUrl(base, variant, request);
+      if (length <= urlLength) continue;
+      throw invalid(`its params make a URL of ${length} characters; the limit is ${urlLength}.`);
+    }
     try {
       const { attempts, ...snippet } = await this.#scheduler.fetch(request, endpoints, signal);
       if (only === undefined && snippet.content === undefined) {
@@ -191,36 +209,4 @@ export class SnippetClient {
     this.#scheduler.end(new SnippetError('closed', 'The client was closed.'));
     await this.#transport.close();
   }
-
-  #checkParams(request: SnippetRequest, endpoints: readonly Endpoint[]): void {
-    const invalid = (reason: string) => new SnippetError('invalid-params', reason, { snippetId: request.id });
-    // Not checked where they entered if that was in another process, as with those of a manifest.
-    if (request.params !== undefined && containsKnownKey(request.params)) {
-      throw invalid('its params contain the API key.');
-    }
-    const { urlLength } = this.#limits;
-    for (const { base, variant } of endpoints) {
-      const { length } = snippetUrl(base, variant, request);
-      if (length <= urlLength) continue;
-      throw invalid(`its params make a URL of ${length} characters; the limit is ${urlLength}.`);
-    }
-  }
-}
-
-function endpointsOf(options: SnippetClientOptions, limits: Limits): Endpoint[] {
-  const endpoints = (['render', 'retrieve'] as const).flatMap((variant) => {
-    const name = `${variant}BaseUrl` as const;
-    const value = options[name];
-    return value === undefined ? [] : new Endpoint(variant, parseBaseUrl(name, value), limits);
-  });
-  if (endpoints.length > 0) return endpoints;
-  throw new SnippetError('invalid-options', 'Set renderBaseUrl, retrieveBaseUrl, or both.');
-}
-
-function checkLimits(limits: Partial<PublicLimits> = {}): void {
-  const names: readonly string[] = publicLimits;
-  const unknown = Object.keys(limits).find((name) => !names.includes(name));
-  if (unknown === undefined) return;
-  const reason = `limits.${unknown} is not a limit. There are ${names.join(', ')}.`;
-  throw new SnippetError('invalid-options', reason);
 }

@@ -170,8 +170,17 @@ function createDispatcher(
     maxResponseSize: limits.bodyBytes,
     connect: buildConnector({ timeout: connectTimeout, ...verified }),
     // Not around the connector above, since undici makes a proxy's tunnels with its own.
-    factory: (origin, { connect, ...others }: Pool.Options) =>
-      new Pool(origin, { ...others, connect: remembering(connect as buildConnector.connector, sockets) }),
+    factory(origin, { connect, ...others }: Pool.Options) {
+      const open = connect as buildConnector.connector;
+      const remember: buildConnector.connector = (target, callback) =>
+        open(target, (...result) => {
+          const [, socket] = result;
+          // Undici's type says null; after an error there is no second argument at all.
+          if (socket) sockets.add(socket.once('close', () => sockets.delete(socket)));
+          callback(...result);
+        });
+      return new Pool(origin, { ...others, connect: remember });
+    },
   };
   const proxy = proxyVariable();
   if (proxy === undefined) return new Agent(options);
@@ -203,19 +212,6 @@ function proxyVariable(): { name: string; url: string } | undefined {
     if (value) return { name, url: /^[a-z][a-z\d+.-]*:\/\//i.test(value) ? value : `http://${value}` };
   }
   return undefined;
-}
-
-function remembering(connector: buildConnector.connector, sockets: Set<Socket>): buildConnector.connector {
-  return (target, callback) =>
-    connector(target, (...result) => {
-      const [, socket] = result;
-      // Undici's type says null; after an error there is no second argument at all.
-      if (socket) {
-        sockets.add(socket);
-        socket.once('close', () => sockets.delete(socket));
-      }
-      callback(...result);
-    });
 }
 
 // Where the built-in fetch of Node 22 and 24 looks up its dispatcher.

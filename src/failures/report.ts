@@ -91,8 +91,13 @@ export function throwFailures({ failed, notAsked, embeds, placeOf = () => '' }: 
 
 /** About snippets whose children, or last good content, are shown instead. */
 export function failureWarnings(failed: readonly Failed[], placeOf: PlaceOf = () => ''): string[] {
-  const warn = (one: Failed) =>
-    `${messageOf(one).replace(/\.?$/, '.')} ${shownInstead([one])} on ${allPlaces(one, placeOf)}. [${one.error.code}]`;
+  const warn = (one: Failed) => {
+    const { request, error } = one;
+    // What fails for all snippets at once does not name one.
+    const isForAll = error instanceof SnippetError && error.snippetId === undefined;
+    const message = isForAll ? `${nameOf(request)}: ${error.reason}` : error.message;
+    return `${message.replace(/\.?$/, '.')} ${shownInstead([one])} on ${allPlaces(one, placeOf)}. [${error.code}]`;
+  };
   return tell(failed, placeOf, warn, (many) => `\n${shownInstead(many)}.`);
 }
 
@@ -126,12 +131,6 @@ function shownInstead(some: readonly Failed[]): string {
   const oldest = formatDuration(Math.max(0, Date.now() - Math.min(...times)), 'long');
   const content = isOne ? 'Its last good content,' : 'Their last good content, the oldest';
   return `${content} fetched ${oldest} ago, is shown instead`;
-}
-
-/** What fails for all snippets at once does not name one. */
-function messageOf({ request, error }: Failed): string {
-  const isForAll = error instanceof SnippetError && error.snippetId === undefined;
-  return isForAll ? `${nameOf(request)}: ${error.reason}` : error.message;
 }
 
 /** The first few names, cleaned, and how many more there are. */

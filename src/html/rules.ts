@@ -24,27 +24,19 @@ export interface PreparedSnippet extends Content {
   images?: readonly ImageUse[] | undefined;
 }
 
-/** With `findImage` if the site serves images itself. */
-export type AppliedRules = HtmlRules & { findImage?: FindImage | undefined };
-
-/** Prepares content to which no rules apply. */
-export function withoutRules(content: string): PreparedSnippet {
-  return { html: content, text: textOf(content), warnings: [], inlineCode: undefined };
-}
-
 // Loading a parser, and running it, would take longer than anything else that is done with a content.
 const parsing = () => import('./parsed-html.ts');
 
 /**
  * Prepares content to be inlined, as HTML somewhere if `asHtml`. Images come before what reads the HTML as a browser does,
- * since inside other elements a new attribute may mean something else.
+ * since inside other elements a new attribute may mean something else. There is `findImage` if the site serves them itself.
  *
  * @throws SiteError `sanitize-failed`, `too-many-tags`, `script-refused` or `left-open`
  */
 export async function applyRules(
   { content }: Pick<Snippet, 'content'>,
   { request, asHtml }: { request: SnippetRequest; asHtml: boolean },
-  rules: AppliedRules,
+  rules: HtmlRules & { findImage?: FindImage | undefined },
 ): Promise<PreparedSnippet> {
   const refusal = (code: SiteErrorCode, reason: string) => new SiteError(code, reason, request.id);
   const withoutScripts = async (html: string) => {
@@ -60,8 +52,11 @@ export async function applyRules(
     throw refusal('script-refused', `contains ${script.what}.`);
   };
   const sanitized = await sanitize(content, request, rules);
+  const text = textOf(sanitized);
   // Nothing below concerns text, and most snippets are text without tags.
-  if (!asHtml || !sanitized.includes('<')) return withoutRules(sanitized);
+  if (!asHtml || !sanitized.includes('<')) {
+    return { html: sanitized, text, warnings: [], inlineCode: undefined };
+  }
   // Parsing takes time for each tag: a megabyte of them would take minutes.
   if (sanitized.split('<').length > mostTags + 1) {
     throw refusal('too-many-tags', `has more than ${mostTags} tags.`);
@@ -77,7 +72,7 @@ export async function applyRules(
   const warnings = [...flaws, open, blocked].flatMap((flaw) => (flaw ? `Snippet ${request.id} ${flaw}` : []));
   return {
     html,
-    text: textOf(sanitized),
+    text,
     warnings,
     inlineCode,
     leavesOpen: open === undefined ? undefined : true,

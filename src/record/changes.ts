@@ -75,15 +75,14 @@ export interface Changes {
 export async function findChanges(
   manifest: Manifest,
   fetcher: SnippetFetcher,
-  options: { signal: AbortSignal | undefined; progress: Progress; containsKey(text: string): boolean },
+  { signal, progress }: { signal: AbortSignal | undefined; progress: Progress },
 ): Promise<Changes> {
-  const { signal, progress, containsKey } = options;
   const uses = usesOf(manifest);
   const onSettled = (done: number) => progress(() => `${done} of ${count(uses.length, 'snippet')} fetched`);
   const fetched = await fetcher.fetch(uses, { signal, onSettled });
   const now = manifest.snippets.map(({ key }) => {
     const snippet = fetched.get(key);
-    return snippet && contentRecord(snippet, containsKey);
+    return snippet && contentRecord(snippet);
   });
   const changed = shownOn(manifest, now);
   const keys = new Set(changed.map(({ recorded }) => recorded.key));

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
+import { containsKnownKey } from '../client/api-key.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { CollectionEntry } from '../failures/report.ts';
 import { temporaryFile, writeAtomically } from '../files/write.ts';
@@ -148,15 +149,12 @@ export function byKey<Recorded extends SnippetRequest>(
   return new Map(snippets?.map((one) => [one.key, one]));
 }
 
-/** @param containsKey tells contents that are not kept, as no file but `.env` may have the API key. */
-export function contentRecord(
-  snippet: FetchedSnippet,
-  containsKey: (text: string) => boolean,
-): ManifestContent {
+export function contentRecord(snippet: FetchedSnippet): ManifestContent {
   const { content, variant, milliseconds, fetchedAt = Date.now(), inlineCode, images, classes } = snippet;
   return {
     hash: hashOf(content),
-    text: containsKey(content) ? undefined : content,
+    // No file but `.env` may have the API key.
+    text: containsKnownKey(content) ? undefined : content,
     variant,
     fetchedAt,
     bytes: Buffer.byteLength(content),

@@ -68,10 +68,6 @@ const imageOptions = {
   hosts: z.array(host).min(1, 'must name a host'),
 };
 
-const images: z.ZodObject<typeof imageOptions, z.core.$strict> = z.strictObject(imageOptions);
-
-const cache: z.ZodObject<typeof cacheOptions, z.core.$strict> = z.strictObject(cacheOptions);
-
 /**
  * The options of `snippets()`. The one place where an option is declared: its type, its validation, and its part of
  * docs/options.md (a test compares them).
@@ -112,7 +108,7 @@ const options = {
    */
   editLinks: z.boolean().default(false),
   /** Where answers are cached; `false` for no cache. */
-  cache: z.union([z.literal(false), cache]).default({ maxAge: 0 }),
+  cache: z.union([z.literal(false), z.strictObject(cacheOptions)]).default({ maxAge: 0 }),
   /**
    * How long the last good content may replace a snippet while the service is in trouble, such as `'7d'`. Each use is a
    * warning. A refusal (401 to 404) is never replaced.
@@ -166,7 +162,7 @@ const options = {
    * Serves images in snippets from the site itself, if they are on these hosts: `{ hosts: ['cdn.example'] }`. A port other
    * than 443 is part of the host.
    */
-  images: images.optional(),
+  images: z.strictObject(imageOptions).optional(),
   /**
    * Tells Tailwind and UnoCSS which classes snippets use.
    *

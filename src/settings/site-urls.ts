@@ -51,19 +51,16 @@ function pathIn(base: string, name: string): string {
 export function routeFiles(pathname: string, base: string): string[] {
   const root = base.replace(/\/+$/, '');
   const inside = root !== '' && pathname.startsWith(`${root}/`) ? pathname.slice(root.length) : pathname;
-  const names = spellings(inside).flatMap((path) => {
+  const decoded = decodePath(inside);
+  // The path of a file may contain a percent sign, such as `/tags/100%/`. Astro 5 decodes `%25` for the URL of a page, and
+  // not for its file.
+  const other = decoded === inside ? inside.replaceAll('%', '%25') : inside;
+  const names = [decoded, other].flatMap((path) => {
     const name = path.replace(/^\/+|\/+$/g, '').replace(/(^|\/)index\.html$/, '');
     if (name === '') return ['index.html'];
     return name.endsWith('.html') ? [name] : [`${name}/index.html`, `${name}.html`];
   });
   return [...new Set(names)];
-}
-
-/** A path that contains a literal percent sign, such as `/tags/100%/`, is already the path of its file. */
-function spellings(path: string): string[] {
-  const decoded = decodePath(path);
-  // Astro 5 decodes `%25` for the URL of a page, and not for its file.
-  return decoded === path ? [path, path.replaceAll('%', '%25')] : [decoded, path];
 }
 
 /** A path that cannot be decoded stays as it is. */

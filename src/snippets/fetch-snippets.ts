@@ -45,11 +45,6 @@ export type FetchHook = (options: {
   entries: ReadonlyMap<string, SnippetRequest>;
 }) => Promise<FetchedSnippets>;
 
-interface Results extends Pick<Failures, 'notAsked'> {
-  fetched: Map<string, FetchedSnippet>;
-  failed: FailedSnippet[];
-}
-
 /** Makes each request once, applies the rules, reports all failures together, and warns. */
 export class SnippetFetcher {
   readonly #settings: Settings;
@@ -57,8 +52,8 @@ export class SnippetFetcher {
   readonly answers: Answers;
   readonly #images: Promise<SiteImages> | undefined;
   readonly #prepared = {
-    html: new WeakMap<Answer, Promise<PreparedSnippet>>(),
-    text: new WeakMap<Answer, Promise<PreparedSnippet>>(),
+    html: new WeakMap<Answer, Promise<FetchedSnippet>>(),
+    text: new WeakMap<Answer, Promise<FetchedSnippet>>(),
   };
   /** Whether children are shown because there is no key. */
   showsChildren = false;
@@ -78,7 +73,7 @@ export class SnippetFetcher {
   }
 
   /** Fetches snippets that a page may show. Those that fail are asked for again when one does. */
-  prepare(uses: readonly SnippetUse[]): Promise<Results> {
+  prepare(uses: readonly SnippetUse[]) {
     const start = performance.now();
     return this.#fetchAll(uses).finally(() => {
       this.#spent += performance.now() - start;
@@ -117,7 +112,7 @@ export class SnippetFetcher {
     const known = this.#prepared[shown.asHtml ? 'html' : 'text'];
     const prepared = known.get(answer) ?? this.#applyRules(answer, shown);
     known.set(answer, prepared);
-    return { ...answer, ...(await prepared) };
+    return prepared;
   }
 
   /** @param file its name in the folder of assets. */
@@ -131,7 +126,7 @@ export class SnippetFetcher {
     await (await this.#images)?.close();
   }
 
-  async #fetchAll(uses: readonly SnippetUse[], { signal, onSettled }: FetchOptions = {}): Promise<Results> {
+  async #fetchAll(uses: readonly SnippetUse[], { signal, onSettled }: FetchOptions = {}) {
     const { timeout } = this.#settings;
     const late = new AbortController();
     const reason = `not fetched within ${formatDuration(timeout, 'long')}, the limit for all snippets (\`timeout\`)`;
@@ -141,9 +136,10 @@ export class SnippetFetcher {
     let settled = 0;
     const get = async (use: SnippetUse) => {
       try {
-        const snippet = await unlessAborted(either, this.get(use)).catch((error) => {
+        const snippet = await unlessAborted(either, this.get(use)).catch(async (error) => {
           if (error !== late.signal.reason) throw error;
-          return this.#lastGood(use, error);
+          const answer = await this.answers.lastGood(use.request, error);
+          return this.#applyRules(answer, use, { mayDownload: false });
         });
         return { use, snippet };
       } catch (error) {
@@ -155,25 +151,21 @@ export class SnippetFetcher {
       }
     };
     const outcomes = await Promise.all(uses.map(get)).finally(() => clearTimeout(timer));
-    const results: Results = { fetched: new Map(), failed: [], notAsked: 0 };
+    const fetched = new Map<string, FetchedSnippet>();
+    const failed: FailedSnippet[] = [];
+    let notAsked = 0;
     // In the order of the uses, so that reports and records do not depend on timing.
     for (const { use, snippet, error } of outcomes) {
-      if (snippet !== undefined) results.fetched.set(use.request.key, snippet);
-      else if (error.code === 'aborted') results.notAsked += 1;
-      else results.failed.push({ ...use, error });
+      if (snippet !== undefined) fetched.set(use.request.key, snippet);
+      else if (error.code === 'aborted') notAsked += 1;
+      else failed.push({ ...use, error });
     }
-    return results;
+    return { fetched, failed, notAsked };
   }
 
-  /** When there is no time left. @throws `error` if there is no last good content. */
-  async #lastGood(shown: ShownAs, error: SnippetError): Promise<FetchedSnippet> {
-    const answer = await this.answers.lastGood(shown.request, error);
-    return { ...answer, ...(await this.#applyRules(answer, shown, { mayDownload: false })) };
-  }
-
-  async #applyRules(answer: Answer, shown: ShownAs, { mayDownload = true } = {}): Promise<PreparedSnippet> {
+  async #applyRules(answer: Answer, shown: ShownAs, { mayDownload = true } = {}): Promise<FetchedSnippet> {
     const images = await this.#images;
     const findImage = images && ((url: URL) => images.find(url, { mayDownload }));
-    return applyRules(answer, shown, { ...this.#settings, findImage });
+    return { ...answer, ...(await applyRules(answer, shown, { ...this.#settings, findImage })) };
   }
 }

@@ -19,17 +19,12 @@ export interface SnippetUse extends PlacedSnippet {
 /** By the keys of their requests. */
 export type SnippetUses = Map<string, SnippetUse>;
 
-interface Place {
-  name: string;
-  hasChildren?: boolean;
-  isOptional?: boolean;
-  asHtml?: boolean;
-}
-
+/** Notes that a snippet is needed in a place, which has a name. */
 export function addUse(
   uses: SnippetUses,
   request: SnippetRequest,
-  { name, hasChildren = false, isOptional = false, asHtml = true }: Place,
+  name: string,
+  { hasChildren = false, isOptional = false, asHtml = true } = {},
 ): SnippetUse {
   const use = uses.get(request.key) ?? { request, places: [], placesWithoutChildren: [], asHtml: false };
   uses.set(request.key, use);
@@ -83,8 +78,7 @@ export function readEmbeds(
     const children = hasChildren ? one.children : noChildren;
     try {
       const written = requestOf(one);
-      const { request } = addUse(uses, addParams(written, lang), {
-        name,
+      const { request } = addUse(uses, addParams(written, lang), name, {
         hasChildren: !isInlined && hasChildren,
         isOptional: (attributes.optional ?? 'false') !== 'false',
         asHtml: form.as === 'html',

@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import { createStorage, type Driver, type Storage } from 'unstorage';
 import fsLite from 'unstorage/drivers/fs-lite';
 import { z } from 'zod';
-import { keySearch } from '../client/api-key.ts';
+import { containsKnownKey } from '../client/api-key.ts';
 import { reasonOf } from '../client/clean-text.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { writeAtomically } from '../files/write.ts';
@@ -32,7 +32,6 @@ export class KeptAnswers {
   readonly #cache: CacheSettings;
   readonly #settings: Settings;
   readonly #warn: (line: string) => void;
-  readonly #containsKey: (text: string) => boolean;
   // Some systems limit the number of open files.
   readonly #queue = pLimit(32);
   #written: Promise<unknown> = Promise.resolve();
@@ -46,7 +45,6 @@ export class KeptAnswers {
     this.#cache = cache;
     this.#settings = settings;
     this.#warn = warn;
-    this.#containsKey = keySearch(settings.apiKey ?? '').isIn;
   }
 
   async read(request: SnippetRequest): Promise<KeptAnswer | undefined> {
@@ -57,7 +55,7 @@ export class KeptAnswers {
 
   /** In the background. An answer with the API key is not kept. */
   write(request: SnippetRequest, answer: KeptAnswer): void {
-    if (this.#containsKey(answer.content) || this.#containsKey(answer.name ?? '')) return;
+    if (containsKnownKey(answer.content) || containsKnownKey(answer.name ?? '')) return;
     const longest = Math.max(keepFor, this.#cache.maxAge, this.#settings.staleIfError);
     const options = { ttl: Math.ceil(longest / 1000) };
     this.#write((storage) => storage.setItem<KeptAnswer>(this.#keyOf(request), answer, options));

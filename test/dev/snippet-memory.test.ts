@@ -2,7 +2,6 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { SnippetError } from '../../src/client/snippet-error.ts';
 import { parseRequest } from '../../src/client/snippet-request.ts';
 import { SnippetMemory } from '../../src/dev/snippet-memory.ts';
-import { withoutRules } from '../../src/html/rules.ts';
 
 const request = parseRequest('42', undefined);
 const down = new SnippetError('unavailable', 'it is down');
@@ -23,7 +22,8 @@ function remember(...answers: (string | SnippetError)[]) {
       asked += 1;
       await answering.promise;
       if (typeof answer !== 'string') throw answer;
-      return { content: answer, variant: 'render', milliseconds: 1, ...withoutRules(answer) };
+      const shown = { html: answer, text: answer, warnings: [], inlineCode: undefined };
+      return { content: answer, variant: 'render', milliseconds: 1, ...shown };
     },
     (line) => void said.push(line),
   );

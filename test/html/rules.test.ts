@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { createRequest } from '../../src/client/snippet-request.ts';
 import { headerPolicies } from '../../src/html/content-security-policy.ts';
 import { findScripts } from '../../src/html/parsed-html.ts';
-import { type AppliedRules, applyRules } from '../../src/html/rules.ts';
+import { applyRules } from '../../src/html/rules.ts';
+
+type AppliedRules = Parameters<typeof applyRules>[2];
 
 const none: AppliedRules = { sanitize: undefined, scripts: 'allow', strict: false, policy: 'none' };
 const apply = (content: string, rules: Partial<AppliedRules>) =>
