@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { sharedService } from '../support/built-site.ts';
-import { configWith, temporarySite } from '../support/site.ts';
+import { configWith, pageWith, temporarySite } from '../support/site.ts';
 import { classFile, styledPage, styledSites } from '../support/styled-sites.ts';
 
 const service = await sharedService({});
@@ -35,10 +35,7 @@ test('a snippet that is prepared early is sanitized once, and without a key its 
     'astro.config.mjs': configWith(`{ classes: true, sanitize, missingKey: 'children' }`, {
       imports: `const sanitize = (html) => {\n  console.log('SANITIZED');\n  return html;\n};`,
     }),
-    'src/pages/index.astro': `---
-import { Snippet } from 'astro-snippets/components';
----
-<link rel="stylesheet" href="/bücher/a.css"><Snippet id={1} />`,
+    'src/pages/index.astro': pageWith('<link rel="stylesheet" href="/bücher/a.css"><Snippet id={1} />'),
     'public/bücher/a.css': '.big { color: red }',
     'public/as-it-is.html': page('/bücher/a.css'),
     'public/encoded.html': page('/b%C3%BCcher/a.css'),

@@ -4,7 +4,7 @@ import { parseOptions } from '../../src/settings/options.ts';
 import { builtSite } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
 import { configWithPolicy, headersFile, staticHeaders } from '../support/policy.ts';
-import { configWith, temporarySite } from '../support/site.ts';
+import { configWith, pageWith, temporarySite } from '../support/site.ts';
 
 const embed = (id: number) => `<snippet-embed id="${id}"></snippet-embed>`;
 
@@ -22,12 +22,10 @@ describe('a site with edit links', async () => {
     { 1: 'one', 2: '<p>two</p>', 4: '<b>four</b><!-- open' },
     {
       'astro.config.mjs': config('editLinks: true'),
-      'src/pages/index.astro': `---
-import { Snippet } from 'astro-snippets/components';
----
-<html lang="en"><head><meta ${csp}><title>{<Snippet id={1} />} page</title></head><body>
+      'src/pages/index.astro':
+        pageWith(`<html lang="en"><head><meta ${csp}><title>{<Snippet id={1} />} page</title></head><body>
 <p id="text">Says <Snippet id={1} />.</p><div id="html"><Snippet id={2} /></div>
-<Snippet id={3} optional>no banner</Snippet><footer><Snippet id={4} /></footer></body></html>`,
+<Snippet id={3} optional>no banner</Snippet><footer><Snippet id={4} /></footer></body></html>`),
       'src/pages/plain.astro': '<html lang="en"><head><title>Plain</title></head><body>Plain</body></html>',
       'src/pages/feed.xml.ts': `export const GET = () => new Response('<?xml version="1.0"?><feed><entry>&lt;snippet-embed id="2">&lt;/snippet-embed></entry></feed>');`,
       'src/pages/markdown.md': `Before\n\n${embed(2)}\n\nAfter ${embed(1)}`,

@@ -9,7 +9,7 @@ import {
 import { beforeAll, describe, expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
-import { after, before, type Content, everyPlace, expectEveryPlace } from '../support/every-place.ts';
+import { after, before, type Content, everyPlace } from '../support/every-place.ts';
 import { astroVersion } from '../support/installation.ts';
 
 const { service, site, output } = await builtSite({ 1: before.html }, everyPlace);
@@ -29,26 +29,37 @@ function textOf(node: DefaultTreeAdapterTypes.Node): string {
   return 'childNodes' in node ? node.childNodes.map(textOf).join('') : '';
 }
 
-async function expectPage(content: Content): Promise<void> {
+async function expectPage({ html, text }: Content): Promise<void> {
   const elements = [...elementsIn(parse(await site.read('index.html')))];
   const find = (id: string): Element => {
     const found = elements.find((element) => attributeOf(element, 'id') === id);
     if (found === undefined) throw new Error(`There is no element ${id}.`);
     return found;
   };
-  await expectEveryPlace(
-    {
-      text: async (id) => textOf(find(id)),
-      attribute: async (id, name) => attributeOf(find(id), name),
-      html: async (id) => serialize(find(id)),
-      parsed: async (html) => serialize(parseFragment(html)),
-    },
-    content,
-  );
+  const attribute = (id: string, name: string) => attributeOf(find(id), name) ?? '';
+  const parsed = (fragment: string) => serialize(parseFragment(fragment));
+  const title = `Sale by ${text}`;
+  for (const id of ['title', 'heading', 'island']) expect(textOf(find(id)), id).toBe(title);
+  for (const [id, name] of [
+    ['description', 'content'],
+    ['image', 'alt'],
+    ['menu', 'aria-label'],
+    ['island', 'title'],
+    ['data', 'data-title'],
+  ] as const) {
+    expect(attribute(id, name), id).toBe(title);
+  }
+  expect(attribute('data', 'data-rich')).toBe(html);
+  expect(attribute('frame', 'srcdoc')).toBe(`<p>Sale by ${html}</p>`);
+  expect(serialize(find('body')).trim()).toBe(parsed(`<p>Body ${html} and ${html} end.</p>`));
+  expect(serialize(find('upper'))).toBe(parsed(html));
+  const { searchParams } = new URL(attribute('share', 'href'));
+  expect(Object.fromEntries(searchParams)).toEqual({ text: title, via: 'site' });
+  expect(JSON.parse(textOf(find('schema')))).toMatchObject({ headline: title });
   const props = elements
     .filter(({ tagName }) => tagName === 'astro-island')
     .map((element) => JSON.parse(attributeOf(element, 'props') ?? ''));
-  expect(props).toEqual([{ title: [0, `Sale by ${content.text}`] }, { html: [0, content.html] }]);
+  expect(props).toEqual([{ title: [0, title] }, { html: [0, html] }]);
 }
 
 const xml = new XMLParser({ ignoreAttributes: false, trimValues: false, attributeNamePrefix: '@' });

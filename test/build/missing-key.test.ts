@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
 import { exits } from '../support/exits.ts';
-import { configWith, temporarySite } from '../support/site.ts';
+import { configWith, pageWith, temporarySite } from '../support/site.ts';
 
 const children = configWith(`{ missingKey: 'children' }`);
 
@@ -10,11 +10,9 @@ const { service, site } = await builtSite(
   { 1: '<b>one</b>', 2: 'two' },
   {
     'astro.config.mjs': children,
-    'src/pages/index.astro': `---
-import { Snippet } from 'astro-snippets/components';
----
-<html><head><title><snippet-embed id="2">a <b>title</b></snippet-embed></title></head>
-<body><p><Snippet id={1}><i>children</i></Snippet></p><p id="none"><Snippet id={2} /></p></body></html>`,
+    'src/pages/index.astro':
+      pageWith(`<html><head><title><snippet-embed id="2">a <b>title</b></snippet-embed></title></head>
+<body><p><Snippet id={1}><i>children</i></Snippet></p><p id="none"><Snippet id={2} /></p></body></html>`),
   },
 );
 const withoutKey = { ...service.environment, SNIPPETS_API_KEY: '' };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
 import { byAstro } from '../support/installation.ts';
-import { configWith } from '../support/site.ts';
+import { configWith, pageWith } from '../support/site.ts';
 
 // Remark, which older versions of Astro use for Markdown, escapes in another way.
 const remark = {
@@ -32,10 +32,8 @@ const { site, output } = await builtSite(
         i18n: { locales: ['en', 'de'], defaultLocale: 'en', fallback: { de: 'en' }, routing: { fallbackType: 'rewrite' } },`,
       integrations: 'mdx(), ',
     }),
-    'src/pages/index.astro': `---
-import { Snippet } from 'astro-snippets/components';
----
-<html><head><title>Ünï <Snippet id={3} /></title><Snippet id={6} /></head><body>
+    'src/pages/index.astro':
+      pageWith(`<html><head><title>Ünï <Snippet id={3} /></title><Snippet id={6} /></head><body>
 <h1><Snippet id={1}>fallback</Snippet></h1>
 <Snippet id="4" params={{ plan: 'a<b', name: 'Zoë "Z"' }} />
 <Snippet id={1} as="text" /> <Snippet id={1} as="html" /> <snippet-embed id="1" as="html"></snippet-embed>
@@ -43,7 +41,7 @@ import { Snippet } from 'astro-snippets/components';
 <!-- <snippet-embed id="999"></snippet-embed> -->
 <code>{'<snippet-embed id="999"></snippet-embed>'}</code>
 <Fragment set:html={"<snippet-embed id='5'/>"} />
-</body></html>`,
+</body></html>`),
     'src/pages/post.md': `# Post
 
 <snippet-embed id="2"></snippet-embed>

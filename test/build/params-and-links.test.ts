@@ -1,21 +1,18 @@
 import { expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
-import { configWith, temporarySite } from '../support/site.ts';
+import { configWith, pageWith, temporarySite } from '../support/site.ts';
 
 const links = '<a href="/prices?a=1#b">prices</a><img src="/a.png" srcset="/a.png 1x, /b.png 2x"> /prices';
 const adapted =
   '<a href="/docs/prices/?a=1#b">prices</a><img src="/docs/a.png" srcset="/docs/a.png 1x, /docs/b.png 2x"> /prices';
 
-const page = `---
-import { Snippet } from 'astro-snippets/components';
----
-<html lang={Astro.currentLocale}><head><title><Snippet id={1} /></title></head>
+const page = pageWith(`<html lang={Astro.currentLocale}><head><title><Snippet id={1} /></title></head>
 <body><p id="plain"><Snippet id={1} /></p>
 <p id="own"><Snippet id={1} params={{ locale: 'own', extra: '!' }} /></p>
 <p id="near" lang="fr"><snippet-embed id="1"></snippet-embed></p>
 <p id="alt"><img lang="it" alt={'<snippet-embed id="1"></snippet-embed>'}></p>
-<div id="links"><Snippet id={2} /></div></body></html>`;
+<div id="links"><Snippet id={2} /></div></body></html>`);
 
 const { service, site } = await builtSite(
   { 1: '{{ locale }} {{ page }}{{ extra }}', 2: links },
@@ -81,10 +78,7 @@ test('a params function that throws, or returns something else than params, is a
         '<p><snippet-embed id="2"></snippet-embed></p>',
       ]),
     ),
-    'src/pages/lost.astro': `---
-import { Snippet } from 'astro-snippets/components';
----
-<code><Snippet id={1} /></code>`,
+    'src/pages/lost.astro': pageWith('<code><Snippet id={1} /></code>'),
   });
   const { exitCode, output } = await other.build(service.environment);
   expect(exitCode).toBe(1);

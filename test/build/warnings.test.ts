@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
 import { byAstro } from '../support/installation.ts';
-import { configWith } from '../support/site.ts';
+import { configWith, pageWith } from '../support/site.ts';
 
 const embed = (id: number, more = '') => `<snippet-embed id="${id}"${more}></snippet-embed>`;
 
@@ -65,10 +65,7 @@ Sale by ${embed(1)}
 
 <h2 id="own">By <Snippet id={3} /></h2>
 `,
-    'src/pages/component.astro': `---
-import { Snippet } from 'astro-snippets/components';
----
-<h2 id="dora">By <Snippet id={4} /></h2>`,
+    'src/pages/component.astro': pageWith('<h2 id="dora">By <Snippet id={4} /></h2>'),
     // Named in headings of sources that no page shows.
     'src/posts/draft.md': `## ${embed(999)}\n`,
     'src/posts/example.md': `## \`${embed(1)}\`\n`,

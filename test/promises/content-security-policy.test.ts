@@ -7,7 +7,7 @@ import { sharedSite } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
 import { byAstro } from '../support/installation.ts';
 import { configWithPolicy, headersFile, snippetWithCode, staticHeaders } from '../support/policy.ts';
-import { configWith, temporarySite } from '../support/site.ts';
+import { configWith, pageWith, temporarySite } from '../support/site.ts';
 
 describe('sources are added to a policy:', () => {
   const sources = { scripts: ["'sha256-S'"], styles: ["'sha256-T'"] };
@@ -89,10 +89,8 @@ test('the policy of a page is found in its head, and the other attributes of its
 });
 
 describe('on a site,', async () => {
-  const page = (body: string) => `---
-import { Snippet } from 'astro-snippets/components';
----
-<html><head><title>Page</title></head><body>${body}</body></html>`;
+  const page = (body: string) =>
+    pageWith(`<html><head><title>Page</title></head><body>${body}</body></html>`);
 
   const { service, site } = await sharedSite(
     {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { sharedService } from '../support/built-site.ts';
 import { failureOf } from '../support/failure.ts';
 import { expectKeyNowhere } from '../support/key-search.ts';
-import { configWith, type Site, temporarySite } from '../support/site.ts';
+import { configWith, pageWith, type Site, temporarySite } from '../support/site.ts';
 import { httpServer, rawServer } from '../support/tls-server.ts';
 import { clientOf, serve } from '../support/wire.ts';
 
@@ -13,10 +13,9 @@ const service = await sharedService({ 1: '<b>one</b>', 2: 'no key here' });
 ({ SNIPPETS_API_KEY: key, ...withoutKey } = service.environment);
 
 const files = {
-  'src/pages/index.astro': `---
-import { Snippet } from 'astro-snippets/components';
----
-<p><Snippet id={1} /></p><script>console.log(import.meta.env.MODE);</script>`,
+  'src/pages/index.astro': pageWith(
+    '<p><Snippet id={1} /></p><script>console.log(import.meta.env.MODE);</script>',
+  ),
 };
 
 /** What a build with these variables says that fails. */

@@ -1,7 +1,6 @@
-import { expect } from 'vitest';
 import { configWith } from './site.ts';
 
-// A site with an embed in every place, and what each place shows: read from the files, and by a browser.
+// A site with an embed in every place, which is read from its files and by a browser.
 
 export interface Content {
   html: string;
@@ -116,34 +115,3 @@ export const everyPlace = {
     export const GET = () => Response.json({ name: 'Shop of ${asText}', short_name: 'Shop' });`,
   'src/pages/llms.txt.js': endpoint('', `return new Response(\`# \${title}\\n\\n> ${asText}\\n\`);`),
 };
-
-/** How a page of the site is read: with the ids of its elements. */
-export interface PageReader {
-  text(id: string): Promise<string | null>;
-  attribute(id: string, name: string): Promise<string | null>;
-  /** What an element contains, as HTML that a browser has parsed and written. */
-  html(id: string): Promise<string>;
-  /** The same for HTML. */
-  parsed(html: string): Promise<string>;
-}
-
-export async function expectEveryPlace(page: PageReader, { html, text }: Content): Promise<void> {
-  const title = `Sale by ${text}`;
-  for (const id of ['title', 'heading', 'island']) expect(await page.text(id), id).toBe(title);
-  for (const [id, name] of [
-    ['description', 'content'],
-    ['image', 'alt'],
-    ['menu', 'aria-label'],
-    ['island', 'title'],
-    ['data', 'data-title'],
-  ] as const) {
-    expect(await page.attribute(id, name), id).toBe(title);
-  }
-  expect(await page.attribute('data', 'data-rich')).toBe(html);
-  expect(await page.attribute('frame', 'srcdoc')).toBe(`<p>Sale by ${html}</p>`);
-  expect((await page.html('body')).trim()).toBe(await page.parsed(`<p>Body ${html} and ${html} end.</p>`));
-  expect(await page.html('upper')).toBe(await page.parsed(html));
-  const { searchParams } = new URL((await page.attribute('share', 'href')) ?? '');
-  expect(Object.fromEntries(searchParams)).toEqual({ text: title, via: 'site' });
-  expect(JSON.parse((await page.text('schema')) ?? '')).toMatchObject({ headline: title });
-}

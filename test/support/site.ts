@@ -50,6 +50,12 @@ ${imports}
 export default defineConfig({ ${settings} integrations: [${integrations}snippets(${options})] });
 `;
 
+/** An Astro page that imports `<Snippet>`. Its markup begins in line 4. */
+export const pageWith = (markup: string) => `---
+import { Snippet } from 'astro-snippets/components';
+---
+${markup}`;
+
 /** Creates an Astro site from files. Its config has `snippets()` alone unless the files contain another config. */
 export async function createSite(files: Record<string, string>): Promise<Site> {
   await mkdir(sitesFolder, { recursive: true });

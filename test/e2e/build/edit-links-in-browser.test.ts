@@ -6,15 +6,13 @@ import { sharedBrowser } from '../../support/browser.ts';
 import { builtSite } from '../../support/built-site.ts';
 import { serveFolder } from '../../support/folder-server.ts';
 import { csp } from '../../support/policy.ts';
-import { configWith, temporarySite } from '../../support/site.ts';
+import { configWith, pageWith, temporarySite } from '../../support/site.ts';
 
 const config = (options: string) => configWith(options, { settings: `${csp},` });
 
 // Selectors and places where another element, or text that is not there, would be seen.
-const source = `---
-import { Snippet } from 'astro-snippets/components';
----
-<html lang="en"><head><meta name="viewport" content="width=device-width"><title>{<Snippet id={3} />}</title></head>
+const source =
+  pageWith(`<html lang="en"><head><meta name="viewport" content="width=device-width"><title>{<Snippet id={3} />}</title></head>
 <body><main><h1>Page</h1>
 <p id="text">Some text, <Snippet id={1} />, and more of it.</p>
 <div id="block"><Snippet id={2} /></div>
@@ -39,7 +37,7 @@ import { Snippet } from 'astro-snippets/components';
   body > :last-child { padding-bottom: 33px; }
   main:only-child { padding-top: 7px; }
   body:only-of-type { padding-left: 5px; }
-</style>`;
+</style>`);
 
 const { service, site } = await builtSite(
   {
@@ -55,10 +53,7 @@ const { service, site } = await builtSite(
   {
     'astro.config.mjs': config(`{ editLinks: true, editUrl: (id) => '/edit/' + id + '.html' }`),
     'src/pages/index.astro': source,
-    'src/pages/headless.astro': `---
-import { Snippet } from 'astro-snippets/components';
----
-<p>Text <Snippet id={1} /></p><p>last</p>`,
+    'src/pages/headless.astro': pageWith('<p>Text <Snippet id={1} /></p><p>last</p>'),
     'public/edit/2.html': '<!doctype html><title>Edit</title>',
   },
 );

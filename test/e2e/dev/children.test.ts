@@ -1,16 +1,14 @@
 import { expect, test, vi } from 'vitest';
 import { servedSite } from '../../support/built-site.ts';
 import { fetchPage, type SiteServer, startServer } from '../../support/server.ts';
-import { configWith, createSite } from '../../support/site.ts';
+import { configWith, createSite, pageWith } from '../../support/site.ts';
 
 const { service, dev } = await servedSite(
   { 1: 'one' },
   {
-    'src/pages/optional.astro': `---
-import { Snippet } from 'astro-snippets/components';
----
-<html><head><title><snippet-embed id="9" optional>a <b>title</b></snippet-embed></title></head><body>
-<p><Snippet id={9} optional><b>children</b></Snippet></p></body></html>`,
+    'src/pages/optional.astro':
+      pageWith(`<html><head><title><snippet-embed id="9" optional>a <b>title</b></snippet-embed></title></head><body>
+<p><Snippet id={9} optional><b>children</b></Snippet></p></body></html>`),
     'src/pages/both.astro':
       '<p><snippet-embed id="9" optional>a</snippet-embed><snippet-embed id="9">b</snippet-embed></p>',
   },
@@ -49,10 +47,9 @@ test('astro dev shows the error of a missing snippet if one of its embeds on the
 test("astro dev without a key shows children, with one warning, if missingKey is 'children'", async () => {
   const other = await createSite({
     'astro.config.mjs': configWith(`{ missingKey: 'children' }`),
-    'src/pages/index.astro': `---
-import { Snippet } from 'astro-snippets/components';
----
-<html><body><p><Snippet id={1}><b>children</b></Snippet></p></body></html>`,
+    'src/pages/index.astro': pageWith(
+      '<html><body><p><Snippet id={1}><b>children</b></Snippet></p></body></html>',
+    ),
     'src/pages/other.astro': '<p><snippet-embed id="1">other</snippet-embed></p>',
     'src/pages/invalid.astro': '<p><snippet-embed id="x">other</snippet-embed></p>',
   });

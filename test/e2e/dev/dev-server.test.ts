@@ -4,7 +4,7 @@ import { violationsOf } from '../../support/accessibility.ts';
 import { sharedBrowser } from '../../support/browser.ts';
 import { type SiteServer, startServer, textWithoutAnswers } from '../../support/server.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
-import { createSite, type Site } from '../../support/site.ts';
+import { createSite, pageWith, type Site } from '../../support/site.ts';
 
 let service: TestService;
 let site: Site;
@@ -57,12 +57,10 @@ const otherMiddleware = `
   };`;
 
 /** A page as a site has them, for axe. */
-const completePage = (body: string) => `---
-import { Snippet } from 'astro-snippets/components';
----
-<html lang="en"><head><meta name="viewport" content="width=device-width"><title>Coffee</title></head>
+const completePage = (body: string) =>
+  pageWith(`<html lang="en"><head><meta name="viewport" content="width=device-width"><title>Coffee</title></head>
 <body><main><h1>Coffee</h1>
-${body}</main></body></html>`;
+${body}</main></body></html>`);
 
 beforeAll(async () => {
   service = await startTestService({
@@ -83,10 +81,9 @@ beforeAll(async () => {
         // In dev, snippets of pages and collections never come from the cache, so this must make no difference.
         integrations: [snippets({ cache: { maxAge: '1h' }, editUrl: (id) => 'about:blank#edit-' + id }), other],
       });`,
-    'src/pages/index.astro': `---
-import { Snippet } from 'astro-snippets/components';
----
-<html><head><title><Snippet id={3} /></title></head><body><p id="one"><Snippet id={1} /></p></body></html>`,
+    'src/pages/index.astro': pageWith(
+      '<html><head><title><Snippet id={3} /></title></head><body><p id="one"><Snippet id={1} /></p></body></html>',
+    ),
     'src/pages/post.md': '# Post\n\n<snippet-embed id="2"></snippet-embed>\n',
     'src/pages/slow.astro': `---
 const later = new Promise((resolve) => setTimeout(() => resolve('<snippet-embed id="1"></snippet-embed> later'), 300));

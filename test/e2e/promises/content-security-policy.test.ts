@@ -5,16 +5,16 @@ import { sharedSite } from '../../support/built-site.ts';
 import { cli } from '../../support/cli.ts';
 import { serveFolder } from '../../support/folder-server.ts';
 import { configWithPolicy, headersFile, snippetWithCode, staticHeaders } from '../../support/policy.ts';
+import { pageWith } from '../../support/site.ts';
 
 const browser = await sharedBrowser();
 
 const { service, site } = await sharedSite(
   {},
   {
-    'src/pages/index.astro': `---
-import { Snippet } from 'astro-snippets/components';
----
-<html><head><title>Home</title></head><body><p><Snippet id={1} /></p><script>document.documentElement.dataset.own = 'ran';</script></body></html>`,
+    'src/pages/index.astro': pageWith(
+      `<html><head><title>Home</title></head><body><p><Snippet id={1} /></p><script>document.documentElement.dataset.own = 'ran';</script></body></html>`,
+    ),
     'src/pages/headless.astro': '<p><snippet-embed id="1"></snippet-embed></p>',
   },
 );

@@ -3,16 +3,13 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { expectKeyNowhere } from '../../support/key-search.ts';
 import { temporaryService } from '../../support/service.ts';
-import { temporarySite } from '../../support/site.ts';
+import { pageWith, temporarySite } from '../../support/site.ts';
 
 test('a verbose log does not have the API key if it is in a file', async () => {
   const service = await temporaryService({ 1: '<b>one</b>' });
   const { SNIPPETS_API_KEY: key, ...withoutKey } = service.environment;
   const site = await temporarySite({
-    'src/pages/index.astro': `---
-import { Snippet } from 'astro-snippets/components';
----
-<p><Snippet id={1} /></p>`,
+    'src/pages/index.astro': pageWith('<p><Snippet id={1} /></p>'),
     'the-key': `${key}\n`,
   });
   // What a process logs is decided when it starts. With `*`, Node's own log has 100 MB.

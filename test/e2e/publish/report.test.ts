@@ -4,6 +4,7 @@ import { violationsOf } from '../../support/accessibility.ts';
 import { sharedBrowser } from '../../support/browser.ts';
 import { builtSite } from '../../support/built-site.ts';
 import { cli } from '../../support/cli.ts';
+import { pageWith } from '../../support/site.ts';
 
 const long = 'a-page-with-a-very-long-name-in-one-piece/'.repeat(4);
 // A mark that changes the direction of text would also change the text after it.
@@ -14,10 +15,9 @@ const { service, site } = await builtSite(
   { 2: 'x'.repeat(900), 4: 'four', 10: 'x'.repeat(12_345) },
   {
     [`src/pages/${long}index.html`]: embed(2) + embed(3, ' optional'),
-    'src/pages/index.astro': `---
-import { Snippet } from 'astro-snippets/components';
----
-<p><Snippet id={10} params={{ name: ${JSON.stringify(hostile)} }} /></p>`,
+    'src/pages/index.astro': pageWith(
+      `<p><Snippet id={10} params={{ name: ${JSON.stringify(hostile)} }} /></p>`,
+    ),
     'src/pages/[page].astro': `---
 export const getStaticPaths = () => Array.from({ length: 203 }, (_, page) => ({ params: { page: 'p' + page } }));
 ---
