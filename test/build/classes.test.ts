@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { sharedService } from '../support/built-site.ts';
 import { configWith, pageWith, temporarySite } from '../support/site.ts';
 import { classFile, styledPage, styledSites } from '../support/styled-sites.ts';
 
 const service = await sharedService({});
-beforeEach(() => service.clearFaults());
 
 const literal = '<p class="pt-[6px]">Its id is written in the page.</p>';
 const plain = styledSites['no tool'];

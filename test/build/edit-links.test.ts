@@ -100,11 +100,10 @@ describe('a site with edit links', async () => {
     service.put(2, '<ul><li>two</li></ul><textarea>');
     service.put(3, '<script>document.title = "three";</script>');
     service.put(4, '<b>four</b>');
-    const run = (...flags: string[]) => cli(site.directory, ['refresh', ...flags], service.environment);
-    const preview = await run('--dry-run');
+    const preview = await site.run('refresh', '--dry-run');
     expect(preview.output).toContain('    -one\n    +1 < 2 & 3\n');
     expect(preview.output).not.toContain('<!--snippet');
-    expect(await run()).toMatchObject({ exitCode: 0 });
+    expect(await site.run('refresh')).toMatchObject({ exitCode: 0 });
     const refreshed = await site.texts();
     const page = refreshed['index.html'] ?? '';
     for (const marked of [
@@ -119,7 +118,7 @@ describe('a site with edit links', async () => {
     expect(page.match(/'sha256-/g)).toHaveLength(1);
 
     await site.write({ 'astro.config.mjs': config('editLinks: false') });
-    expect((await site.build(service.environment)).output).not.toContain('ditLinks');
+    expect((await site.build()).output).not.toContain('ditLinks');
     const without = await site.texts();
     for (const name of ['plain/index.html', 'feed.xml', 'part.html'])
       expect(without[name]).toBe(refreshed[name]);
@@ -140,7 +139,7 @@ describe('a site with edit links', async () => {
         `{ editLinks: true, editUrl: (id) => id === '2' ? 'javascript:2' : '/' + id }`,
       ),
     });
-    const { exitCode, output } = await site.build(service.environment);
+    const { exitCode, output } = await site.build();
     expect(exitCode).toBe(1);
     expect(output).toContain('The function editUrl returned "javascript:2" for snippet 2');
     expect(await site.list()).not.toContain('index.html');

@@ -8,7 +8,6 @@ import {
 } from 'parse5';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
-import { cli } from '../support/cli.ts';
 import { after, before, type Content, everyPlace } from '../support/every-place.ts';
 import { astroVersion } from '../support/installation.ts';
 
@@ -111,7 +110,7 @@ describe('an embed in a frontmatter title and a body is read as the content of i
 describe('a refresh after other contents are published', () => {
   beforeAll(async () => {
     service.put(1, after.html);
-    const refreshed = await cli(site.directory, ['refresh'], service.environment);
+    const refreshed = await site.run('refresh');
     expect(refreshed.exitCode, refreshed.output).toBe(0);
   });
 

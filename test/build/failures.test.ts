@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { builtSite, sharedSite } from '../support/built-site.ts';
 import { exits } from '../support/exits.ts';
 import { byAstro } from '../support/installation.ts';
@@ -22,7 +22,6 @@ describe('what is wrong with the whole site', async () => {
       'src/pages/plain.astro': '<p>Plain</p>',
     },
   );
-  beforeEach(() => service.clearFaults());
 
   test.for<[what: string, environment: (service: TestService) => Record<string, string>, said: string[]]>([
     [
@@ -62,7 +61,7 @@ describe('what is wrong with the whole site', async () => {
 
   test('a temporary failure (5xx) is retried, and where variant B is absent, all comes from A', async () => {
     Object.assign(service.faults, { failingNext: 1, renderAbsent: true });
-    const output = await exits(0, site.build(service.environment));
+    const output = await exits(0, site.build());
     expect(output).toContain('5 requests, 1 retry · 2 retrieved instead of rendered');
     expect(output).toContain(
       `No snippet was rendered: ${service.environment.SNIPPETS_RENDER_BASE_URL} answers 404 for every route. All were retrieved instead.`,
@@ -73,12 +72,15 @@ describe('what is wrong with the whole site', async () => {
 
 test('402: an expired subscription ends the run with one report that counts the others', async () => {
   const service = await temporaryService({});
-  const site = await temporarySite({
-    'src/pages/many.astro': Array.from({ length: 62 }, (_, index) => embed(index + 1)).join('\n'),
-    'src/pages/plain.astro': '<p>Plain</p>',
-  });
+  const site = await temporarySite(
+    {
+      'src/pages/many.astro': Array.from({ length: 62 }, (_, index) => embed(index + 1)).join('\n'),
+      'src/pages/plain.astro': '<p>Plain</p>',
+    },
+    service,
+  );
   service.store.organizations.setSubscription(service.organizationId, 'expired');
-  const output = await exits(1, site.build(service.environment));
+  const output = await exits(1, site.build());
   expect(output).toContain('62 snippets could not be fetched.');
   expect(output).toContain(': 402 Payment Required [payment-required]');
   expect(output).toContain('The subscription of Test has expired.');

@@ -2,7 +2,6 @@ import { access, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
-import { cli } from '../support/cli.ts';
 import { exits } from '../support/exits.ts';
 import { images, startImageHost } from '../support/images.ts';
 import { configWith } from '../support/site.ts';
@@ -75,9 +74,9 @@ test('a build serves the images of snippets itself, and so does a refresh', asyn
   host.answers['/new.webp'] = { type: 'image/webp', body: images.webp, headers: { etag: '"1"' } };
   host.requests.length = 0;
   service.put(1, hero('new.webp'));
-  await exits(10, cli(site.directory, ['check'], service.environment));
+  await exits(10, site.run('check'));
   expect(host.requests).toEqual([]);
-  await exits(0, cli(site.directory, ['refresh'], service.environment));
+  await exits(0, site.run('refresh'));
   expect(host.requests.map(({ path }) => path)).toEqual(['/new.webp']);
   const renewed = await shownOn('index.html');
   expect(renewed.attributes).toBe('width="50" height="30" loading="lazy" decoding="async"');
@@ -89,6 +88,6 @@ test('a refresh fetches an image again whose file is gone from the output', asyn
   const { file } = await shownOn('both/index.html');
   await rm(join(site.directory, 'dist', file));
   service.put(2, 'no image any more');
-  await exits(0, cli(site.directory, ['refresh'], service.environment));
+  await exits(0, site.run('refresh'));
   await access(join(site.directory, 'dist', file));
 });

@@ -1,8 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
-import { cli } from '../support/cli.ts';
 import { configWith } from '../support/site.ts';
 
 const { service, site } = await builtSite(
@@ -12,7 +11,6 @@ const { service, site } = await builtSite(
     'src/pages/about.html': '<p><snippet-embed id="2"></snippet-embed></p>',
   },
 );
-beforeEach(() => service.clearFaults());
 
 // Longer than anybody waits, so that these builds do not wait either.
 const outage = { failing: 1, retryAfter: '3600' };
@@ -20,11 +18,11 @@ const outage = { failing: 1, retryAfter: '3600' };
 /** Builds the site with these options of `snippets()`. Returns what the build wrote. */
 async function build(options: string): Promise<string> {
   await site.write({ 'astro.config.mjs': configWith(options) });
-  return site.builds(service.environment);
+  return site.builds();
 }
 
 async function refresh(): Promise<void> {
-  expect(await cli(site.directory, ['refresh'], service.environment)).toMatchObject({ exitCode: 0 });
+  expect(await site.run('refresh')).toMatchObject({ exitCode: 0 });
 }
 
 test('staleIfError shows what the last refresh has written when the service is down, with a warning for each snippet', async () => {

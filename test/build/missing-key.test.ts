@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
-import { cli } from '../support/cli.ts';
 import { exits } from '../support/exits.ts';
 import { configWith, pageWith, temporarySite } from '../support/site.ts';
 
@@ -34,7 +33,7 @@ test("without a key and with missingKey: 'children', a build shows children, war
   expect(await site.list('node_modules/.astro')).not.toContain(manifest);
   expect(service.requests()).toHaveLength(before);
   for (const command of ['check', 'refresh']) {
-    expect(await exits(3, cli(site.directory, [command], service.environment))).toContain(
+    expect(await exits(3, site.run(command))).toContain(
       'The last build shows children instead of snippets. There is no record at',
     );
   }

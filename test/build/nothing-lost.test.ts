@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { sharedService } from '../support/built-site.ts';
 import { exits } from '../support/exits.ts';
 import { byAstro } from '../support/installation.ts';
@@ -14,7 +14,6 @@ const service = await sharedService({
   4: '<b>four</b>',
   5: 'an embed, <snippet-embed id="6"></snippet-embed>, in a content',
 });
-beforeEach(() => service.clearFaults());
 
 const component = `import { Snippet } from 'astro-snippets/components';`;
 const page = (body: string, more = '') => `---

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
-import { cli } from '../support/cli.ts';
 import { exits } from '../support/exits.ts';
 
 const offer = (id: number) => `<html><body><p><snippet-embed id="${id}"></snippet-embed></p></body></html>`;
@@ -49,7 +48,7 @@ test('where no page is prerendered, an embed in public/ is inlined before other 
 });
 
 test('where no page is prerendered, a collection is recorded, so that check can compare', async () => {
-  const check = () => cli(site.directory, ['check'], service.environment);
+  const check = () => site.run('check');
   expect(await check()).toMatchObject({ exitCode: 0 });
   service.put(2, 'another two');
   expect(await exits(10, check())).toBe('Snippet 2 has changed\n    legal (collection), entry "imprint"\n');
@@ -63,7 +62,7 @@ test('where no page is prerendered, the API key in a script for the browser fail
 
 test('where no page is prerendered, a snippet that fails leaves neither its page nor a record', async () => {
   await site.write({ 'public/offer.html': offer(404) });
-  expect(await exits(1, site.build(service.environment))).toContain('Snippet 404');
+  expect(await exits(1, site.build())).toContain('Snippet 404');
   expect(await site.list()).not.toContain('client/offer.html');
   expect(await site.list('node_modules/.astro/astro-snippets')).not.toContain('manifest.json');
 });

@@ -32,8 +32,6 @@ export const GET = () => new Response(
 const { service, site, output } = await builtSite({ 1: '<b>one</b>' }, pages);
 beforeEach(() => service.unpublish(9));
 
-const run = (...arguments_: string[]) => cli(site.directory, arguments_, service.environment);
-
 test('optional embeds of a snippet that does not exist show their children, as text where text is shown', async () => {
   const home = await site.read('index.html');
   for (const shown of [
@@ -65,29 +63,29 @@ test('optional embeds of a snippet that does not exist show their children, as t
 
 test('a refresh shows an optional snippet that was published since, and its children when it is gone', async () => {
   const without = await site.texts();
-  const { snippets } = JSON.parse((await run('list', '--json')).output);
+  const { snippets } = JSON.parse((await site.run('list', '--json')).output);
   expect(snippets).toContainEqual(expect.objectContaining({ id: 9, missing: true }));
-  expect(await run('check')).toMatchObject({ exitCode: 0 });
-  expect(await run('refresh')).toMatchObject({ exitCode: 0, output: 'Nothing has changed.\n' });
+  expect(await site.run('check')).toMatchObject({ exitCode: 0 });
+  expect(await site.run('refresh')).toMatchObject({ exitCode: 0, output: 'Nothing has changed.\n' });
 
   service.put(9, '<div>nine &amp; more</div>');
-  expect(await exits(10, run('check'))).toContain('Snippet 9 has changed\n    data.json\n');
-  expect((await run('refresh')).exitCode).toBe(0);
+  expect(await exits(10, site.run('check'))).toContain('Snippet 9 has changed\n    data.json\n');
+  expect((await site.run('refresh')).exitCode).toBe(0);
   const refreshed = await site.texts();
   expect(refreshed['index.html']).toContain('<title>nine &amp; more</title>');
-  expect((await run('list')).output).toContain('Snippet 9\n    data.json\n');
+  expect((await site.run('list')).output).toContain('Snippet 9\n    data.json\n');
 
   service.unpublish(9);
-  expect(await exits(10, run('check'))).toContain(
+  expect(await exits(10, site.run('check'))).toContain(
     'Snippet 9 no longer exists, and is optional\n    data.json\n',
   );
-  const { changed } = JSON.parse((await run('check', '--json')).output);
+  const { changed } = JSON.parse((await site.run('check', '--json')).output);
   expect(changed).toEqual([expect.objectContaining({ id: 9, missing: true })]);
-  expect((await run('refresh', '--dry-run')).output).toContain('-<div>nine &amp; more</div>');
-  expect((await run('refresh')).exitCode).toBe(0);
+  expect((await site.run('refresh', '--dry-run')).output).toContain('-<div>nine &amp; more</div>');
+  expect((await site.run('refresh')).exitCode).toBe(0);
   expect(await site.texts()).toEqual(without);
-  expect(await run('check')).toMatchObject({ exitCode: 0 });
-  expect((await run('list')).output).toContain('Snippet 9 does not exist: children are shown\n');
+  expect(await site.run('check')).toMatchObject({ exitCode: 0 });
+  expect((await site.run('list')).output).toContain('Snippet 9 does not exist: children are shown\n');
 });
 
 test('an embed that is not optional fails what inlines and refreshes it, although others of the snippet are optional', async () => {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
-import { cli } from '../support/cli.ts';
 import { configWith, pageWith, temporarySite } from '../support/site.ts';
 
 const links = '<a href="/prices?a=1#b">prices</a><img src="/a.png" srcset="/a.png 1x, /b.png 2x"> /prices';
@@ -28,8 +27,6 @@ const { service, site } = await builtSite(
   },
 );
 
-const run = (...arguments_: string[]) => cli(site.directory, arguments_, service.environment);
-
 function expectPages(english: string, german: string, suffix = '') {
   for (const [html, locale, path] of [
     [english, 'en', '/docs/'],
@@ -50,13 +47,13 @@ test('params of the site are passed by page and language in two languages, and a
   // <Snippet> announces requests while it renders. None was made without the params of its page.
   const asked = service.requests().filter(({ snippetId }) => snippetId === '1');
   expect(asked).toHaveLength(10);
-  const { output: listed } = await run('list');
+  const { output: listed } = await site.run('list');
   expect(listed).toContain('Snippet 1 {"locale":"de","page":"/docs/de/about/"}\n    de/about/index.html\n');
   expect(listed).toContain('Snippet 1 {"extra":"!","locale":"own","page":"/docs/"}\n    index.html\n');
 
   service.put(1, '{{ locale }} {{ page }}{{ extra }} new');
   service.put(2, `${links} new`);
-  expect((await run('refresh')).exitCode).toBe(0);
+  expect((await site.run('refresh')).exitCode).toBe(0);
   const refreshed = await site.texts();
   expectPages(refreshed['index.html'] ?? '', refreshed['de/about/index.html'] ?? '', ' new');
   expect(refreshed['index.html']).toContain(`<div id="links">${adapted} new</div>`);

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
 import { configWith } from '../support/site.ts';
 
@@ -16,13 +16,10 @@ const { service, site } = await builtSite(
     'src/pages/about.html': '<p><snippet-embed id="2"></snippet-embed></p>',
   },
 );
-beforeEach(() => service.clearFaults());
-
-const build = () => site.builds(service.environment);
 
 test('the snippets of the last build are prefetched once, while Astro bundles', async () => {
   const before = service.requests().length;
-  const output = await build();
+  const output = await site.builds();
   const asked = service.requests().slice(before);
   expect(asked.map(({ snippetId }) => snippetId).sort()).toEqual(['1', '2']);
   const generatedAt = Number(/GENERATED (\d+)/.exec(output)?.[1]);
@@ -33,12 +30,12 @@ test('the snippets of the last build are prefetched once, while Astro bundles', 
 test('a prefetch that failed is repeated when a page needs the snippet', async () => {
   // The first two requests are the prefetches.
   Object.assign(service.faults, { failingNext: 2, failingStatus: 404 });
-  expect(await build()).toContain('4 requests, 0 retries');
+  expect(await site.builds()).toContain('4 requests, 0 retries');
 });
 
 test('a failed prefetch of a snippet that is no longer embedded is ignored, and a new one is fetched', async () => {
   await site.write({ 'src/pages/about.html': '<p><snippet-embed id="3"></snippet-embed></p>' });
   Object.assign(service.faults, { failing: 1, failingStatus: 404, only: [2] });
-  expect(await build()).not.toMatch(/warn|404 Not Found/i);
+  expect(await site.builds()).not.toMatch(/warn|404 Not Found/i);
   expect(await site.read('about/index.html')).toContain('three');
 });

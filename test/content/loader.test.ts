@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
 import { exits } from '../support/exits.ts';
 import { astroVersion, byAstro } from '../support/installation.ts';
@@ -38,7 +38,6 @@ const { Content } = await render(banner);
         Response.json((await getCollection('snippets')).map(({ id, data, digest }) => ({ id, ...data, digest: digest.length > 4 })));`,
   },
 );
-beforeEach(() => service.clearFaults());
 
 test('a page renders an entry, an endpoint reads it, and an attribute shows its text', async () => {
   expect(output).toContain('[astro-snippets] 4 snippets in the collection snippets');
@@ -66,7 +65,7 @@ test('a changed snippet updates its entry, a removed entry disappears, and varia
   service.faults.renderAbsent = true;
   await site.write({ 'src/plain-entries.ts': 'export const plain = { banner: { id: 1 } };' });
   const before = service.requests().length;
-  await site.builds(service.environment);
+  await site.builds();
   // Those of the last build are prefetched, and not asked for again: one attempt at each variant.
   const variants = service.requests().slice(before);
   expect(
@@ -125,7 +124,7 @@ test('entries that fail, fail the build with one report', async () => {
     'src/plain-entries.ts':
       'export const plain = { fine: { id: 1 }, wrong: { id: 999 }, also: { id: 998 } };',
   });
-  const failed = await exits(1, site.build(service.environment));
+  const failed = await exits(1, site.build());
   expect(failed).toContain('2 snippets could not be fetched.');
   expect(failed).toContain('Snippet 999: 404 Not Found [not-found]');
   expect(failed).toContain('on snippets (collection), entry "wrong"');
@@ -133,11 +132,11 @@ test('entries that fail, fail the build with one report', async () => {
 });
 
 test('without an API key or without the integration, a collection fails with a hint', async () => {
-  const withoutKey = await exits(1, site.build());
+  const withoutKey = await exits(1, site.build({}));
   expect(withoutKey).toContain('[astro-snippets/missing-key] SNIPPETS_API_KEY is not set.');
   expect(withoutKey).toContain('Set SNIPPETS_API_KEY in the environment, or in a .env file');
   await site.write({ 'astro.config.mjs': 'export default {};' });
-  const without = await exits(1, site.build(service.environment));
+  const without = await exits(1, site.build());
   expect(without).toContain(
     '[astro-snippets/missing-integration] The collection snippets uses snippetLoader, but the integration is not in the Astro config.',
   );

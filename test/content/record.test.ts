@@ -14,7 +14,6 @@ const { service, site } = await builtSite(
   { 'src/pages/index.astro': '<p>nothing</p>' },
 );
 beforeEach(() => {
-  service.clearFaults();
   service.put(1, 'imprint');
   service.put(2, '<b>terms</b>');
 });
@@ -36,10 +35,6 @@ const imprint = { collection: 'legal', entry: 'imprint' };
 // Longer than anybody waits, so that these builds do not wait either.
 const outage = { failing: 1, retryAfter: '3600' };
 const recordFolder = 'node_modules/.astro/astro-snippets';
-
-const build = () => site.builds(service.environment);
-
-const run = (...arguments_: string[]) => cli(site.directory, arguments_, service.environment);
 
 test('a site that never showed snippets has no record, and `astro sync` makes none', async () => {
   expect(await site.list(recordFolder)).toEqual([]);
@@ -81,30 +76,30 @@ test('a snippet in a collection and on a page is one snippet, and a refresh writ
     'astro.config.mjs': configWith(`{ staleIfError: '7d' }`),
     'src/pages/about.html': '<p><snippet-embed id="1"></snippet-embed></p>',
   });
-  await build();
+  await site.builds();
   const places = '    about/index.html\n    legal (collection), entry "imprint"\n';
-  expect((await run('list')).output).toContain(`Snippet 1\n${places}Snippet 2\n`);
+  expect((await site.run('list')).output).toContain(`Snippet 1\n${places}Snippet 2\n`);
   service.put(1, 'a new imprint');
-  expect(await run('check')).toMatchObject({ exitCode: 10, output: `Snippet 1 has changed\n${places}` });
+  expect(await site.run('check')).toMatchObject({ exitCode: 10, output: `Snippet 1 has changed\n${places}` });
   const before = await site.texts();
-  expect((await run('refresh')).exitCode).toBe(3);
+  expect((await site.run('refresh')).exitCode).toBe(3);
   expect(await site.texts()).toEqual(before);
 
   // The page can be updated alone. The collection is still to be built.
-  expect(await exits(3, run('refresh', '--skip-modified'))).toContain('Updated about/index.html\n');
+  expect(await exits(3, site.run('refresh', '--skip-modified'))).toContain('Updated about/index.html\n');
   expect(await site.read('about/index.html')).toContain('<p>a new imprint</p>');
-  const { changed } = JSON.parse((await run('check', '--json')).output);
+  const { changed } = JSON.parse((await site.run('check', '--json')).output);
   expect(changed).toEqual([{ id: 1, newHash: hashOf('a new imprint'), pages: [], collections: [imprint] }]);
-  expect((await run('refresh', '--skip-modified')).exitCode).toBe(3);
+  expect((await site.run('refresh', '--skip-modified')).exitCode).toBe(3);
 });
 
 test('a collection is known to show the last good content when the service was down', async () => {
   service.put(2, '<b>new terms</b>');
   Object.assign(service.faults, outage);
-  expect(await build()).toContain('is shown instead on legal (collection), entry "terms"');
+  expect(await site.builds()).toContain('is shown instead on legal (collection), entry "terms"');
   expect(await site.read('index.html')).toContain('<b>terms</b>');
   service.clearFaults();
-  expect(await exits(10, run('check'))).toContain(
+  expect(await exits(10, site.run('check'))).toContain(
     'Snippet 2 has changed\n    legal (collection), entry "terms"\n',
   );
 });
@@ -115,7 +110,7 @@ test('a site that no longer shows snippets can be checked, without a key', async
     'src/pages/index.astro': '<p>nothing</p>',
     'src/pages/about.html': '<p>nothing</p>',
   });
-  await build();
+  await site.builds();
   for (const name of ['check', 'list']) {
     expect(await exits(0, cli(site.directory, [name]))).toBe('The site shows no snippets.\n');
   }
@@ -130,13 +125,13 @@ test('a page that shows children has changed as soon as the service has the snip
       '<h1><snippet-embed id="2">children</snippet-embed></h1><p><snippet-embed id="1">a longer child</snippet-embed></p>',
   });
   Object.assign(service.faults, { ...outage, only: [1] });
-  expect(await build()).toMatch(
+  expect(await site.builds()).toMatch(
     /\[WARN\] \[astro-snippets\] Snippet 1 could not be .* Its children are shown instead on about\/index\.html, written in src\/pages\/about\.html:1\. \[rate-limited\]/,
   );
   expect(await site.read('about/index.html')).toContain('<h1><b>terms</b></h1><p>a longer child</p>');
-  expect((await run('check')).exitCode).toBe(1);
+  expect((await site.run('check')).exitCode).toBe(1);
   service.clearFaults();
-  expect(await exits(10, run('check'))).toBe('Snippet 1 has changed\n    about/index.html\n');
-  expect(await run('refresh')).toMatchObject({ exitCode: 0, output: 'Updated about/index.html\n' });
+  expect(await exits(10, site.run('check'))).toBe('Snippet 1 has changed\n    about/index.html\n');
+  expect(await site.run('refresh')).toMatchObject({ exitCode: 0, output: 'Updated about/index.html\n' });
   expect(await site.read('about/index.html')).toContain('<h1><b>terms</b></h1><p>imprint</p>');
 });

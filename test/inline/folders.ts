@@ -19,7 +19,6 @@ type Where = Pick<Folder, 'directory'>;
 export async function withService() {
   const service = await sharedService({});
   beforeEach(() => {
-    service.clearFaults();
     service.put(1, '<b>one</b>');
     service.put(2, 'two & more');
   });

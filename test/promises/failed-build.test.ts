@@ -2,7 +2,6 @@ import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { sharedSite } from '../support/built-site.ts';
-import { cli } from '../support/cli.ts';
 import { exits } from '../support/exits.ts';
 import { temporarySite } from '../support/site.ts';
 
@@ -26,14 +25,12 @@ if (import.meta.env.FAILING) throw new Error('This page cannot be rendered.');
 
 const records = () => site.list('node_modules/.astro/astro-snippets');
 
-const builds = () => site.builds(service.environment);
-
 describe('a build that fails', () => {
-  beforeAll(builds);
+  beforeAll(() => site.builds());
 
   test('before it changes the output leaves the last build and its manifest', async () => {
     const before = await site.list();
-    expect(await exits(1, site.build())).toContain('Needed for the snippets of the last build.');
+    expect(await exits(1, site.build({}))).toContain('Needed for the snippets of the last build.');
     expect(await site.list()).toEqual(before);
     expect(await site.read('a/index.html')).toContain('<b>one</b>');
     expect(await records()).toContain('manifest.json');
@@ -46,26 +43,26 @@ describe('a build that fails', () => {
   });
 
   test('in the astro:build:done of another integration leaves no manifest, so that a check asks for a build', async () => {
-    await builds();
+    await site.builds();
     const output = await exits(1, site.build({ ...service.environment, FAILING_DONE: '1' }));
     expect(output).toContain('This integration failed.');
     expect(await records()).not.toContain('manifest.json');
-    const check = await exits(3, cli(site.directory, ['check'], service.environment));
+    const check = await exits(3, site.run('check'));
     expect(check).toContain('The last build was not finished. There is no record at');
   });
 
   test('over its snippets has a reason that check and refresh say', async () => {
-    await builds();
+    await site.builds();
     Object.assign(service.faults, { failing: 1, failingStatus: 402 });
-    expect(await site.build(service.environment)).toMatchObject({ exitCode: 1 });
+    expect(await site.build()).toMatchObject({ exitCode: 1 });
     service.clearFaults();
     for (const command of ['check', 'refresh']) {
-      expect(await exits(3, cli(site.directory, [command], service.environment))).toMatch(
+      expect(await exits(3, site.run(command))).toMatch(
         /^The last build failed: 1 snippet .+ 402 Payment Required.* \[payment-required\]\. There is no record at .+\n\nBuild again\.$/m,
       );
     }
-    await builds();
-    expect(await cli(site.directory, ['check'], service.environment)).toMatchObject({ exitCode: 0 });
+    await site.builds();
+    expect(await site.run('check')).toMatchObject({ exitCode: 0 });
   });
 });
 

@@ -7,7 +7,6 @@ import { findScripts, stripScripts } from '../../src/html/parsed-html.ts';
 import { applyRules } from '../../src/html/rules.ts';
 import type { HtmlRules } from '../../src/settings/options.ts';
 import { sharedSite } from '../support/built-site.ts';
-import { cli } from '../support/cli.ts';
 import { oneOf, runs } from '../support/property.ts';
 import { configWith } from '../support/site.ts';
 
@@ -141,10 +140,7 @@ describe('on a site, rules for HTML apply only where a snippet is shown as HTML:
     service.put(5, '<i>fine</i>');
   });
   const configure = (options: string) => site.write({ 'astro.config.mjs': configWith(options) });
-  const refresh = () => cli(site.directory, ['refresh'], service.environment);
   const page = (name: string) => site.read(`${name}/index.html`);
-
-  const build = () => site.builds(service.environment);
 
   /** What the pages show, with these attributes where a script was. */
   async function expectPages(one: string, two: string, three: string) {
@@ -156,7 +152,7 @@ describe('on a site, rules for HTML apply only where a snippet is shown as HTML:
 
   test("scripts: 'strip' in a build and in a refresh, whether text comes first or last, as a browser finds them", async () => {
     await configure(`{ scripts: 'strip' }`);
-    await build();
+    await site.builds();
     await expectPages('<b >one</b>', 'two &amp; 2', '<b >three</b>');
 
     service.put(1, hostile('new one'));
@@ -164,7 +160,7 @@ describe('on a site, rules for HTML apply only where a snippet is shown as HTML:
     service.put(3, hostile('new three'));
     service.put(4, '<style><img src=x onerror=alert(1)></style>');
     service.put(5, '<style></noscript><script>x</script></style>');
-    expect(await refresh()).toMatchObject({ exitCode: 0 });
+    expect(await site.run('refresh')).toMatchObject({ exitCode: 0 });
     await expectPages('<b >new one</b>', 'new two &amp; 2', '<b >new three</b>');
     const stripped = '<style><img src=x ></style>';
     expect(await page('within')).toContain(
@@ -176,13 +172,13 @@ describe('on a site, rules for HTML apply only where a snippet is shown as HTML:
     await configure(
       `{ scripts: 'error', strict: true, sanitize: (html, { id }) => html.replace(/<script>.*<\\/script>/s, '').replace(/ onclick="[^"]*"/, ' title=' + id) }`,
     );
-    await build();
+    await site.builds();
     await expectPages('<b title=1>one</b>', 'two &amp; 2', '<b title=3>three</b>');
-    expect((await refresh()).output).toBe('Nothing has changed.\n');
+    expect((await site.run('refresh')).output).toBe('Nothing has changed.\n');
 
     service.put(1, hostile('new one'));
     service.put(2, 'new two & 2');
-    const { exitCode, output } = await refresh();
+    const { exitCode, output } = await site.run('refresh');
     expect(exitCode).toBe(3);
     for (const name of ['html', 'text']) {
       expect(output).toContain(`${name}/index.html shows content that only a build sanitizes\n`);
@@ -202,16 +198,16 @@ describe('on a site, rules for HTML apply only where a snippet is shown as HTML:
     service.put(1, 'one');
     service.put(2, `two & 2 ${script}`);
     service.put(3, 'three');
-    await build();
+    await site.builds();
     expect(await page('text')).toContain('<p>two &amp; 2');
 
     service.put(2, `new two & 2 ${script}${open}`);
-    expect(await refresh()).toMatchObject({ exitCode: 0, output: 'Updated text/index.html\n' });
+    expect(await site.run('refresh')).toMatchObject({ exitCode: 0, output: 'Updated text/index.html\n' });
     expect(await page('text')).toContain('<p>new two &amp; 2');
 
     service.put(1, script);
     service.put(3, open);
-    const stopped = await refresh();
+    const stopped = await site.run('refresh');
     expect(stopped.exitCode).toBe(1);
     for (const reason of reasons) expect(stopped.output).toContain(reason);
     expect(await page('html')).toContain('<p>one</p>');

@@ -11,7 +11,6 @@ describe('astro-snippets doctor', async () => {
   let folder: Folder;
 
   beforeEach(async () => {
-    service.clearFaults();
     folder = await folderWith({});
   });
 

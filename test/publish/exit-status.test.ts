@@ -12,8 +12,6 @@ const open = async () => {
   site = await copyOfEverything();
 };
 const fileOf = (name: string) => join(site.directory, name);
-const run = (...arguments_: string[]) => site.run(...arguments_);
-
 test.each([
   ['no command', [], 'Usage: astro-snippets'],
   ['an unknown command', ['chekc'], 'Did you mean check?'],
@@ -66,7 +64,7 @@ describe('without a usable record', () => {
     await damage(await readFile(site.record, 'utf8'));
     site.service.put(1, 'the woozle');
     for (const command of ['list', 'check', 'refresh', 'watch', 'report']) {
-      const output = await exits(3, run(command));
+      const output = await exits(3, site.run(command));
       expect(output, command).toContain(flaw);
       expect(output, command).toMatch(/\[missing-manifest\]\n\nBuild the site (once|first|in this folder)/);
     }
@@ -75,7 +73,7 @@ describe('without a usable record', () => {
 
   test('an --output that does not exist yet does not keep check --exec from building', async () => {
     await rm(site.record);
-    expect((await run('check', '--output', 'later', '--exec', 'exit 42')).exitCode).toBe(42);
+    expect((await site.run('check', '--output', 'later', '--exec', 'exit 42')).exitCode).toBe(42);
   });
 
   test('a folder that is no project is left as it is by check and refresh, which exit with 3', async () => {
@@ -92,16 +90,16 @@ describe('--output names', () => {
   const first = 'Snippet 1 has changed';
 
   test('a file: check exits with 2', async () => {
-    const output = await exits(2, run('check', '--output', 'astro.config.mjs'));
+    const output = await exits(2, site.run('check', '--output', 'astro.config.mjs'));
     expect(output).toContain('The output folder astro.config.mjs is not a folder. [missing-output]');
   });
 
   test('a copy, with the record of dist: check compares; refresh and watch exit with 2, since dist is there', async () => {
     await cp(fileOf('dist'), fileOf('output'), { recursive: true });
     const named = ['--output', 'output', '--manifest', site.record];
-    expect((await run('check', ...named)).exitCode).toBe(0);
+    expect((await site.run('check', ...named)).exitCode).toBe(0);
     site.service.put(1, 'the woozle');
-    expect(await exits(10, run('check', ...named))).toContain(first);
+    expect(await exits(10, site.run('check', ...named))).toContain(first);
     const before = await site.contents('output', 'node_modules/.astro');
     for (const command of [
       ['refresh'],
@@ -109,21 +107,21 @@ describe('--output names', () => {
       ['refresh', '--after', 'exit 0'],
       ['watch'],
     ]) {
-      expect(await exits(2, run(...command, ...named))).toContain(
+      expect(await exits(2, site.run(...command, ...named))).toContain(
         'The record is about dist, which still exists, and not about output. [unusable-output]',
       );
     }
     expect(await site.contents('output', 'node_modules/.astro')).toEqual(before);
-    expect((await run('report', ...named, '--json')).exitCode).toBe(0);
+    expect((await site.run('report', ...named, '--json')).exitCode).toBe(0);
   });
 
   test('a link to dist: refresh writes', async () => {
     await symlink(fileOf('dist'), fileOf('output'), 'junction');
     site.service.put(1, 'the woozle');
-    expect((await run('refresh', '--output', 'output')).exitCode).toBe(0);
+    expect((await site.run('refresh', '--output', 'output')).exitCode).toBe(0);
     expect(await site.read('index.html')).toContain('<p>the woozle</p>');
     site.service.put(1, 'the heffalump');
-    expect((await run('refresh')).exitCode).toBe(0);
+    expect((await site.run('refresh')).exitCode).toBe(0);
     expect(await site.read('index.html')).toContain('<p>the heffalump</p>');
   });
 });
@@ -132,7 +130,7 @@ describe('astro-snippets check --exec', () => {
   beforeEach(open);
   const exec = `node -e "fs.appendFileSync('ran', 'x')"`;
   const ran = () => readFile(fileOf('ran'), 'utf8').catch(() => '');
-  const check = (command: string, ...more: string[]) => run('check', '--exec', command, ...more);
+  const check = (command: string, ...more: string[]) => site.run('check', '--exec', command, ...more);
 
   test('runs nothing and exits with 0 when nothing has changed', async () => {
     expect((await check(exec)).exitCode).toBe(0);
@@ -177,7 +175,7 @@ describe('astro-snippets check --exec', () => {
     site.service.put(1, 'the woozle');
     expect((await check('exit 5')).exitCode).toBe(5);
     site.service.put(1, 'the heffalump');
-    expect(await exits(10, run('check'))).toBe(
+    expect(await exits(10, site.run('check'))).toBe(
       'The last --exec command has not succeeded, so the site is still to be deployed\n',
     );
     // Nor does a check of this output succeed because a command of another one runs it.

@@ -27,7 +27,6 @@ let record: string;
 
 const service = await sharedService({ 1: 'first', 2: 'two {{ plan }}' });
 beforeEach(async () => {
-  service.clearFaults();
   service.put(1, 'first');
   folder = await folderWith(files);
   const inlined = await command('inline', 'dist');

@@ -1,5 +1,5 @@
 import { request as secureRequest } from 'node:https';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sharedService } from '../support/built-site.ts';
 
 const service = await sharedService({
@@ -10,7 +10,6 @@ const service = await sharedService({
   5: '{% for a in (1..1000000) %}{% for b in (1..1000000) %}x{% endfor %}{% endfor %}',
 });
 service.store.snippets.create(service.organizationId, { id: 6, name: 'draft', draft: 'not yet' });
-beforeEach(() => service.clearFaults());
 
 interface Answer {
   status: number;

@@ -1,4 +1,4 @@
-import { afterAll, expect } from 'vitest';
+import { afterAll, beforeEach, expect } from 'vitest';
 import { type SiteServer, startServer } from './server.ts';
 import { startTestService, type TestService } from './service.ts';
 import { createSite, type Site } from './site.ts';
@@ -6,9 +6,10 @@ import { createSite, type Site } from './site.ts';
 type Files = Record<string, string>;
 type Contents = Record<number, string>;
 
-/** A service for all tests of a file, which has these snippets. It ends after them. */
+/** A service for all tests of a file, which has these snippets. Each test finds it without faults. It ends after them. */
 export async function sharedService(contents: Contents): Promise<TestService> {
   const service = await startTestService(contents);
+  beforeEach(() => service.clearFaults());
   afterAll(() => service.close());
   return service;
 }
@@ -19,7 +20,7 @@ export async function sharedSite(
   files: Files,
 ): Promise<{ service: TestService; site: Site }> {
   const service = await sharedService(contents);
-  const site = await createSite(files);
+  const site = await createSite(files, service);
   afterAll(() => site.remove());
   return { service, site };
 }
@@ -49,7 +50,7 @@ export interface BuiltSite {
  */
 export async function builtSite(contents: Contents, files: Files, exitCode = 0): Promise<BuiltSite> {
   const { service, site } = await sharedSite(contents, files);
-  const built = await site.build(service.environment);
+  const built = await site.build();
   expect(built.exitCode, built.output).toBe(exitCode);
   return { service, site, output: built.output };
 }

@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
 import { runFolder } from './authority.ts';
-import { type CliOptions, type CliResult, type RunningCli, startCli } from './cli.ts';
+import { type CliOptions, type RunningCli, startCli } from './cli.ts';
 import { imageHost } from './image-host.ts';
 import { astroVersion } from './installation.ts';
 import { csp } from './policy.ts';
@@ -140,7 +140,6 @@ export interface Everything extends Omit<Site, 'start'> {
   service: TestService;
   /** The record of its build. */
   record: string;
-  run(...arguments_: string[]): Promise<CliResult>;
   start(arguments_: readonly string[], options?: CliOptions): RunningCli;
   /** All files below folders of the site, by their paths in it. */
   contents(...folders: string[]): Promise<Map<string, Buffer>>;

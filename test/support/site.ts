@@ -3,11 +3,13 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
+import { type CliResult, cli } from './cli.ts';
 import { type RunningCommand, startProgram } from './command.ts';
 import { cleanEnvironment } from './environment.ts';
 import { createFolder } from './folder.ts';
 import { runInHost } from './hosted-builds.ts';
 import { astroCommand, astroVersion, sitesFolder } from './installation.ts';
+import type { TestService } from './service.ts';
 
 export interface BuildResult {
   exitCode: number | null;
@@ -19,14 +21,16 @@ export interface Site {
   directory: string;
   write(files: Record<string, string>): Promise<void>;
   /**
-   * Runs `astro build` in a process that has run others before. Fails if a script that a browser loads contains any code
-   * of this package or of its dependencies.
+   * Runs `astro build` in a process that has run others before, with the environment of its service unless there is
+   * another. Fails if a script that a browser loads contains any code of this package or of its dependencies.
    */
   build(environment?: Record<string, string>, ...flags: string[]): Promise<BuildResult>;
   /** The same for a build that has to succeed. Returns what it wrote. */
   builds(environment?: Record<string, string>, ...flags: string[]): Promise<string>;
   /** Runs `astro sync` in the same way. */
   sync(environment?: Record<string, string>): Promise<BuildResult>;
+  /** Runs `astro-snippets` in this process, with the environment of its service. */
+  run(...arguments_: string[]): Promise<CliResult>;
   /** Starts `astro` with any command in its own process, as a user would, and returns that process. */
   start(arguments_: string[], environment?: Record<string, string>): RunningCommand;
   /** A file of the output, as text. */
@@ -56,8 +60,12 @@ import { Snippet } from 'astro-snippets/components';
 ---
 ${markup}`;
 
-/** Creates an Astro site from files. Its config has `snippets()` alone unless the files contain another config. */
-export async function createSite(files: Record<string, string>): Promise<Site> {
+/**
+ * Creates an Astro site from files. Its config has `snippets()` alone unless the files contain another config.
+ *
+ * @param service what its builds and commands ask. Without one, they have an empty environment.
+ */
+export async function createSite(files: Record<string, string>, service?: TestService): Promise<Site> {
   await mkdir(sitesFolder, { recursive: true });
   const folder = await createFolder({}, join(sitesFolder, 'site-'));
   const { directory, remove } = folder;
@@ -70,7 +78,7 @@ export async function createSite(files: Record<string, string>): Promise<Site> {
         await folder.write({ [name]: astroVersion < 7 ? withoutComponentsInTitles(text) : text });
       }
     },
-    async build(environment, ...flags) {
+    async build(environment = service?.environment, ...flags) {
       const argv = ['build', ...flags];
       const result = await runInHost({ folder: directory, argv, environment: astroEnvironment(environment) });
       if (result.exitCode === 0) await checkBundles(site, outputOf(flags));
@@ -81,6 +89,7 @@ export async function createSite(files: Record<string, string>): Promise<Site> {
       expect(exitCode, output).toBe(0);
       return output;
     },
+    run: (...arguments_) => cli(directory, arguments_, service?.environment),
     sync: (environment) =>
       runInHost({ folder: directory, argv: ['sync'], environment: astroEnvironment(environment) }),
     start: (arguments_, environment) =>
@@ -101,8 +110,8 @@ function astroEnvironment(environment: Record<string, string> = {}): NodeJS.Proc
 }
 
 /** Creates a site that is removed when the test that is running ends, also if it fails. */
-export async function temporarySite(files: Record<string, string>): Promise<Site> {
-  const site = await createSite(files);
+export async function temporarySite(...parameters: Parameters<typeof createSite>): Promise<Site> {
+  const site = await createSite(...parameters);
   onTestFinished(() => site.remove());
   return site;
 }

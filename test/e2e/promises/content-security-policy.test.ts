@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { sharedBrowser } from '../../support/browser.ts';
 import { sharedSite } from '../../support/built-site.ts';
-import { cli } from '../../support/cli.ts';
 import { serveFolder } from '../../support/folder-server.ts';
 import { configWithPolicy, headersFile, snippetWithCode, staticHeaders } from '../../support/policy.ts';
 import { pageWith } from '../../support/site.ts';
@@ -22,7 +21,7 @@ const { service, site } = await sharedSite(
 async function build(config: string) {
   service.put(1, snippetWithCode('red'));
   await site.write({ 'astro.config.mjs': config });
-  await site.builds(service.environment);
+  await site.builds();
 }
 
 /** What happened on a page: the effects of the snippet's script and of the site's own, and the snippet's color. */
@@ -48,7 +47,7 @@ test("with csp: 'hash' a browser runs what a build and a refresh allow, on a pag
   expect(await look()).toEqual({ ran: 'red', own: 'ran', color: 'rgb(255, 0, 0)' });
   expect(await look('headless/')).toEqual({ ran: 'red', color: 'rgb(255, 0, 0)' });
   service.put(1, snippetWithCode('blue'));
-  expect(await cli(site.directory, ['refresh'], service.environment)).toMatchObject({ exitCode: 0 });
+  expect(await site.run('refresh')).toMatchObject({ exitCode: 0 });
   expect(await look()).toEqual({ ran: 'blue', own: 'ran', color: 'rgb(0, 0, 255)' });
   expect(await look('headless/')).toEqual({ ran: 'blue', color: 'rgb(0, 0, 255)' });
 });

@@ -28,7 +28,7 @@ test.for(signals)(
     expect(received ?? exitCode).toBeTruthy();
     expect(await records()).not.toContain('manifest.json');
     held.release();
-    expect((await site.build(service.environment)).exitCode).toBe(0);
+    expect((await site.build()).exitCode).toBe(0);
     expect(await site.read('offer.html')).toBe('<p><b>one</b></p>\n');
     // The lock of the one before was taken over.
     expect(await records()).toContain('manifest.json');

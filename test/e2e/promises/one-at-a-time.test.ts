@@ -33,7 +33,6 @@ export default defineConfig({ integrations: [looking, snippets()] });`,
   },
 );
 beforeEach(() => {
-  service.clearFaults();
   service.put(1, '<b>one</b>');
 });
 
@@ -41,7 +40,6 @@ const records = 'node_modules/.astro/astro-snippets';
 const lock = () => join(site.directory, records, 'manifest.lock');
 const build = (environment = {}, ...flags: string[]) =>
   site.build({ ...service.environment, ...environment }, ...flags);
-const run = (...argv: string[]) => cli(site.directory, argv, service.environment);
 
 /** Waits until a build has taken a lock. */
 const lockedByBuild = (file: string) =>
@@ -81,9 +79,9 @@ test('of two builds of one output folder, the second fails and names the first; 
   // Commands tell them apart.
   service.put(1, '<b>two</b>');
   const other = ['--output', 'build/other'];
-  expect((await run('refresh', ...other)).exitCode).toBe(0);
-  expect((await run('check', ...other)).exitCode).toBe(0);
-  expect((await run('check')).exitCode).toBe(10);
+  expect((await site.run('refresh', ...other)).exitCode).toBe(0);
+  expect((await site.run('check', ...other)).exitCode).toBe(0);
+  expect((await site.run('check')).exitCode).toBe(10);
 });
 
 test('a build that fails while it renders does not lock the next one in the same process, and none listens for signals', async () => {
@@ -105,14 +103,14 @@ describe('a refresh', () => {
     service.put(1, '<b>from a refresh</b>');
     // All of them have read the same record before one can write.
     const held = service.hold();
-    const refreshes = [run('refresh'), run('refresh'), run('refresh')];
-    const checks = [run('check'), run('check')];
+    const refreshes = [site.run('refresh'), site.run('refresh'), site.run('refresh')];
+    const checks = [site.run('check'), site.run('check')];
     await held.asked(refreshes.length + checks.length);
     held.release();
     for (const { exitCode, output } of await Promise.all(refreshes)) expect(exitCode, output).toBe(0);
     for (const { exitCode, output } of await Promise.all(checks)) expect(exitCode, output).toBe(10);
     expect(await site.read('2/index.html')).toContain('<b>from a refresh</b>');
-    expect((await run('check')).exitCode).toBe(0);
+    expect((await site.run('check')).exitCode).toBe(0);
     expect((await site.list()).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 
@@ -131,14 +129,14 @@ describe('a refresh', () => {
     refreshing.release();
     expect(await early.ended).toMatchObject({ exitCode: 0 });
     expect(await site.read('2/index.html')).toContain('<b>two</b>');
-    expect((await run('check')).exitCode).toBe(0);
+    expect((await site.run('check')).exitCode).toBe(0);
   });
 
   test('that was planned before a build is planned again, and never writes old pages over new ones', async () => {
     service.put(1, '<b>three</b>');
     // Only the refresh asks while nothing has the lock.
     const refreshing = service.hold(() => !existsSync(lock()));
-    const refreshed = run('refresh');
+    const refreshed = site.run('refresh');
     await refreshing.asked();
     await site.builds({ ...service.environment, LAYOUT: 'new' });
     refreshing.release();
@@ -148,7 +146,7 @@ describe('a refresh', () => {
       expect(text).toContain('layout new');
       expect(text).toContain('<b>three</b>');
     }
-    expect((await run('check')).exitCode).toBe(0);
+    expect((await site.run('check')).exitCode).toBe(0);
   });
 
   test('leaves a page alone that is changed after it was compared, and says so', async () => {
@@ -222,17 +220,20 @@ test.for([
   ['with collections', ''],
   ['whose content config mentions embeds', `console.log('snippet-embed');`],
 ])('a build %s waits for a refresh, and knows what it has recorded', async ([, code]) => {
-  const site = await temporarySite({
-    'src/content.config.ts': `
+  const site = await temporarySite(
+    {
+      'src/content.config.ts': `
       ${code}
       import { defineCollection } from 'astro:content';
       import { snippetLoader } from 'astro-snippets/loader';
       export const collections = { texts: defineCollection({ loader: snippetLoader({ one: { id: 1 } }) }) };`,
-    'src/pages/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
-  });
+      'src/pages/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
+    },
+    service,
+  );
   const folder = join(site.directory, 'node_modules/.astro/astro-snippets');
   const record = join(folder, 'manifest.json');
-  expect((await site.build(service.environment)).exitCode).toBe(0);
+  expect((await site.build()).exitCode).toBe(0);
   const refresh = takeLock(join(folder, 'manifest.lock'), 'refresh');
   if (refresh === undefined) throw new Error('The lock is held.');
   const build = site.start(['build'], service.environment);

@@ -36,7 +36,7 @@ export const getStaticPaths = () => Array.from({ length: 65 }, (_, page) => ({ p
     'purge.sh': purge,
   },
 );
-await site.builds(service.environment);
+await site.builds();
 beforeEach(() => {
   service.put(1, 'first');
   service.put(2, 'alone');

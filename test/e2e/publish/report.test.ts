@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { violationsOf } from '../../support/accessibility.ts';
 import { sharedBrowser } from '../../support/browser.ts';
 import { builtSite } from '../../support/built-site.ts';
-import { cli } from '../../support/cli.ts';
 import { pageWith } from '../../support/site.ts';
 
 const long = 'a-page-with-a-very-long-name-in-one-piece/'.repeat(4);
@@ -11,7 +10,7 @@ const long = 'a-page-with-a-very-long-name-in-one-piece/'.repeat(4);
 const hostile = '<img src=https://evil.test/x onerror=alert(1)>\u202e';
 const embed = (id: number, more = '') => `<p><snippet-embed id="${id}"${more}></snippet-embed></p>`;
 
-const { service, site } = await builtSite(
+const { site } = await builtSite(
   { 2: 'x'.repeat(900), 4: 'four', 10: 'x'.repeat(12_345) },
   {
     [`src/pages/${long}index.html`]: embed(2) + embed(3, ' optional'),
@@ -29,7 +28,7 @@ const browser = await sharedBrowser();
 const requests: string[] = [];
 const problems: string[] = [];
 
-const { exitCode, output } = await cli(site.directory, ['report'], service.environment);
+const { exitCode, output } = await site.run('report');
 expect(exitCode, output).toBe(0);
 const url = pathToFileURL(output.trim()).href;
 const page = await browser.newPage();
