@@ -4,7 +4,7 @@ import { afterAll, expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
 import { exits } from '../support/exits.ts';
 import { images, startImageHost } from '../support/images.ts';
-import { configWith } from '../support/site.ts';
+import { collectionOf, configWith } from '../support/site.ts';
 import { certificate } from '../support/tls-server.ts';
 
 const headers = { etag: '"1"' };
@@ -27,9 +27,7 @@ const { service, site, output } = await builtSite(
     'src/pages/both.astro':
       '<html><body><snippet-embed id="3"></snippet-embed><snippet-embed id="2"></snippet-embed></body></html>',
     'src/pages/feed.xml.ts': `export const GET = () => new Response('<rss><channel><item><description>${feedEmbed}</description></item></channel></rss>', { headers: { 'content-type': 'application/xml' } });`,
-    'src/content.config.ts': `import { defineCollection } from 'astro:content';
-import { snippetLoader } from 'astro-snippets/loader';
-export const collections = { banners: defineCollection({ loader: snippetLoader({ top: { id: 4 } }) }) };`,
+    'src/content.config.ts': collectionOf('banners', '{ top: { id: 4 } }'),
     'src/pages/collected.astro': `---
 import { getEntry, render } from 'astro:content';
 const { Content } = await render(await getEntry('banners', 'top'));

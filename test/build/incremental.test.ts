@@ -1,15 +1,13 @@
 import { expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
-import { configWith } from '../support/site.ts';
+import { collectionOf, configWith } from '../support/site.ts';
 
 const config = (vite = '{}') =>
   configWith('', { settings: `experimental: { incrementalBuild: true }, vite: ${vite},` });
 const { service, site } = await builtSite(
   { 1: '<b>yesterday</b>', 2: 'last year' },
   {
-    'src/content.config.ts': `import { defineCollection } from 'astro:content';
-import { snippetLoader } from 'astro-snippets/loader';
-export const collections = { texts: defineCollection({ loader: snippetLoader({ about: { id: 2 } }) }) };`,
+    'src/content.config.ts': collectionOf('texts', '{ about: { id: 2 } }'),
     'src/pages/entry/[page].astro': `---
 import { getEntry } from 'astro:content';
 export const getStaticPaths = () => [{ params: { page: 'about' }, cacheKey: 'never changes' }];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
 import { exits } from '../support/exits.ts';
-import { configWith, pageWith, temporarySite } from '../support/site.ts';
+import { collectionOf, configWith, pageWith, temporarySite } from '../support/site.ts';
 
 const children = configWith(`{ missingKey: 'children' }`);
 
@@ -54,10 +54,7 @@ test("with missingKey: 'children', an invalid embed and a wrong key still fail t
 test('without a key, a site whose only snippets are in a collection has no record either', async () => {
   const other = await temporarySite({
     'astro.config.mjs': children,
-    'src/content.config.ts': `
-      import { defineCollection } from 'astro:content';
-      import { snippetLoader } from 'astro-snippets/loader';
-      export const collections = { texts: defineCollection({ loader: snippetLoader({ banner: { id: 3 } }) }) };`,
+    'src/content.config.ts': collectionOf('texts', '{ banner: { id: 3 } }'),
     'src/pages/index.astro': '<p>plain</p>',
     'src/pages/entry.json.ts': `import { getEntry } from 'astro:content';
 export const GET = async () => Response.json((await getEntry('texts', 'banner')).data);`,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
 import { exits } from '../support/exits.ts';
+import { collectionOf } from '../support/site.ts';
 
 const offer = (id: number) => `<html><body><p><snippet-embed id="${id}"></snippet-embed></p></body></html>`;
 
@@ -26,10 +27,7 @@ export default defineConfig({
     define: { __LEAK__: JSON.stringify(process.env.LEAK ? process.env.SNIPPETS_API_KEY : '') },
   },
 });`,
-    'src/content.config.ts': `
-      import { defineCollection } from 'astro:content';
-      import { snippetLoader } from 'astro-snippets/loader';
-      export const collections = { legal: defineCollection({ loader: snippetLoader({ imprint: { id: 2 } }) }) };`,
+    'src/content.config.ts': collectionOf('legal', '{ imprint: { id: 2 } }'),
     'src/pages/index.astro': `---
 import { getCollection } from 'astro:content';
 export const prerender = false;

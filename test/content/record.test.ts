@@ -6,7 +6,7 @@ import { builtSite } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
 import { copyOfEverything } from '../support/everything.ts';
 import { exits } from '../support/exits.ts';
-import { configWith } from '../support/site.ts';
+import { collectionOf, configWith } from '../support/site.ts';
 
 // One site, which becomes another one with each test.
 const { service, site } = await builtSite(
@@ -19,12 +19,7 @@ beforeEach(() => {
 });
 
 const legal = {
-  'src/content.config.ts': `
-    import { defineCollection } from 'astro:content';
-    import { snippetLoader } from 'astro-snippets/loader';
-    export const collections = {
-      legal: defineCollection({ loader: snippetLoader({ imprint: { id: 1 }, terms: { id: 2 } }) }),
-    };`,
+  'src/content.config.ts': collectionOf('legal', '{ imprint: { id: 1 }, terms: { id: 2 } }'),
   'src/pages/index.astro': `---
 import { getCollection } from 'astro:content';
 const entries = await getCollection('legal');

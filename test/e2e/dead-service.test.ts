@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parseOptions } from '../../src/settings/options.ts';
-import { authorityFile } from '../support/authority.ts';
+import { authorityFile, serviceCertificate } from '../support/authority.ts';
 import { createSite } from '../support/site.ts';
-import { httpServer, type TlsServer, trustedCertificate } from '../support/tls-server.ts';
+import { httpServer, type TlsServer } from '../support/tls-server.ts';
 
 const count = 10_000;
 const { concurrency: defaultConcurrency } = parseOptions({});
@@ -51,7 +51,7 @@ test.concurrent.each(services)(
         if (isAnswered) answered += 1;
         return isAnswered;
       };
-      server = await httpServer(counted, { using: trustedCertificate() });
+      server = await httpServer(counted, { using: serviceCertificate() });
     }
     const site = await createSite({ 'public/index.html': page, 'src/pages/plain.astro': '<p>Plain</p>' });
     const start = performance.now();

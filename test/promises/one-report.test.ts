@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { SnippetError } from '../../src/client/index.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
 import { SiteError } from '../../src/failures/errors.ts';
@@ -12,7 +12,7 @@ import { sharedService } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
 import { exits } from '../support/exits.ts';
 import { folderWith } from '../support/folder.ts';
-import { httpServer, trustedCertificate } from '../support/tls-server.ts';
+import { trustedServer } from '../support/wire.ts';
 
 const service = await sharedService({});
 
@@ -45,16 +45,12 @@ test.for([
   ['does not end it if one has arrived', 1, 100],
 ] as const)('a route that is not there %s', async ([, arriving, most]) => {
   let asked = 0;
-  const { origin, close } = await httpServer(
-    (_request, response) => {
-      asked += 1;
-      const isThere = asked <= arriving;
-      response.writeHead(isThere ? 200 : 404, { 'content-type': isThere ? 'application/json' : 'text/html' });
-      response.end(isThere ? '{"content":"here"}' : 'no such page');
-    },
-    { using: trustedCertificate() },
-  );
-  onTestFinished(close);
+  const origin = await trustedServer((_request, response) => {
+    asked += 1;
+    const isThere = asked <= arriving;
+    response.writeHead(isThere ? 200 : 404, { 'content-type': isThere ? 'application/json' : 'text/html' });
+    response.end(isThere ? '{"content":"here"}' : 'no such page');
+  });
   const environment = { SNIPPETS_RENDER_BASE_URL: origin, SNIPPETS_RETRIEVE_BASE_URL: '' };
   const output = await exits(1, inline(100, environment));
   expect(output).toContain('[no-route]');

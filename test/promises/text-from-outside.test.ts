@@ -8,11 +8,11 @@ import { createRequest, parseRequest } from '../../src/client/snippet-request.ts
 import { embedStart } from '../../src/components/embed-element.ts';
 import { SiteError, UserError, userError } from '../../src/failures/errors.ts';
 import { snippetLoader } from '../../src/loader/loader.ts';
-import { authorityFile } from '../support/authority.ts';
+import { authorityFile, serviceCertificate } from '../support/authority.ts';
 import { cli } from '../support/cli.ts';
 import { exits } from '../support/exits.ts';
 import { createSite, type Site, temporarySite } from '../support/site.ts';
-import { httpServer, trustedCertificate } from '../support/tls-server.ts';
+import { httpServer } from '../support/tls-server.ts';
 
 const key = 'sk_live_8d1f&27c3"a9/e6+4b50';
 protectKey(key);
@@ -194,7 +194,7 @@ describe('against a service whose every text is hostile', async () => {
       response.writeHead(answers ? 200 : 404, { 'content-type': 'application/json' });
       response.end(JSON.stringify(answers ? { id, name: hostile, content } : problem));
     },
-    { using: trustedCertificate() },
+    { using: serviceCertificate() },
   );
   const environment = {
     SNIPPETS_API_KEY: key,

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { serviceCertificate } from '../support/authority.ts';
 import { sharedService } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
 import { exits } from '../support/exits.ts';
 import { type Folder, folderWith } from '../support/folder.ts';
 import { httpServer } from '../support/tls-server.ts';
+import { trustedServer } from '../support/wire.ts';
 
 describe('astro-snippets doctor', async () => {
   const service = await sharedService({ 4: 'hello' });
@@ -22,13 +22,6 @@ describe('astro-snippets doctor', async () => {
     SNIPPETS_RETRIEVE_BASE_URL,
   });
 
-  /** The URL of another service, which every command here trusts. */
-  async function otherService(...[answer]: Parameters<typeof httpServer>): Promise<string> {
-    const { origin, close } = await httpServer(answer, { using: serviceCertificate() });
-    onTestFinished(close);
-    return origin;
-  }
-
   test('recognizes swapped base URLs', async () => {
     const output = await exits(1, run(['4'], at(service.retrieveBaseUrl, service.renderBaseUrl)));
     expect(output).toContain(`Swap the base URLs: rendering works at ${service.renderBaseUrl}.`);
@@ -37,7 +30,7 @@ describe('astro-snippets doctor', async () => {
   });
 
   test('says that base URLs are swapped only if the other one answers with the snippet', async () => {
-    const url = await otherService((_request, response) => response.writeHead(404).end('Not found'));
+    const url = await trustedServer((_request, response) => response.writeHead(404).end('Not found'));
     const { output } = await run(['4'], at(`${url}/render`, `${url}/retrieve`));
     expect(output.match(/FAILED The base URL is not the URL of the service\n.*\[no-route\]/g)).toHaveLength(
       2,
@@ -47,7 +40,7 @@ describe('astro-snippets doctor', async () => {
 
   test('makes one request to each variant, and says that it went to this machine', async () => {
     const asked: string[] = [];
-    const url = await otherService((request, response) => {
+    const url = await trustedServer((request, response) => {
       asked.push(request.url);
       response.writeHead(503).end();
     });
@@ -158,7 +151,7 @@ describe('astro-snippets doctor', async () => {
     ['fails if variant A alone is used and sends no content', '', 1],
     ['passes if variant A sends no content and variant B renders', 'render', 0],
   ] as const)('%s', async ([, prefix, expected]) => {
-    const url = await otherService((request, response) => {
+    const url = await trustedServer((request, response) => {
       const isRender = request.url.endsWith('/render');
       response.end(JSON.stringify(isRender ? { content: 'hello' } : { id: 4, name: 'Greeting' }));
     });
@@ -170,7 +163,7 @@ describe('astro-snippets doctor', async () => {
   test('fails for a host that does not respond and for a base URL of another server', async () => {
     const { output } = await run(['4'], {
       SNIPPETS_RENDER_BASE_URL: 'https://127.0.0.1:9',
-      SNIPPETS_RETRIEVE_BASE_URL: await otherService((_request, response) => {
+      SNIPPETS_RETRIEVE_BASE_URL: await trustedServer((_request, response) => {
         response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not found</h1>');
       }),
     });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { type RunningCli, startCli } from '../support/cli.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { type RunningCli, startWatch } from '../support/cli.ts';
 import { steppedClock } from '../support/clock.ts';
 import { copyOfEverything, type Everything } from '../support/everything.ts';
 import { type SignedCall, signedCall, webhookSecret } from '../support/signed-call.ts';
@@ -20,11 +20,7 @@ async function startListening(arguments_: readonly string[] = []): Promise<{ url
   const environment = { ...site.service.environment, SNIPPETS_WEBHOOK_SECRET: webhookSecret };
   const clock = steppedClock();
   const command = ['watch', '--listen', '127.0.0.1:0', ...arguments_];
-  const watching = startCli(site.directory, command, environment, { clock });
-  onTestFinished(async () => {
-    watching.kill('SIGTERM');
-    await watching.ended;
-  });
+  const watching = startWatch(site.directory, command, environment, { clock });
   await clock.waiting();
   const [, url = ''] = /Listening for signed calls at (\S+)\n/.exec(watching.output()) ?? [];
   return { ...watching, url };

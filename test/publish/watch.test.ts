@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { cli, type RunningCli, startCli } from '../support/cli.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { cli, type RunningCli, startCli, startWatch } from '../support/cli.ts';
 import { type SteppedClock, steppedClock } from '../support/clock.ts';
 import { copyOfEverything, type Everything, renewPrecache } from '../support/everything.ts';
 import { type Folder, folderWith } from '../support/folder.ts';
@@ -28,11 +28,7 @@ async function start(
 ): Promise<RunningCli> {
   clock = steppedClock({ random });
   const { environment } = site.service;
-  const watching = startCli(folder, ['watch', '--every', '30s', ...arguments_], environment, { clock });
-  onTestFinished(async () => {
-    watching.kill('SIGTERM');
-    await watching.ended;
-  });
+  const watching = startWatch(folder, ['watch', '--every', '30s', ...arguments_], environment, { clock });
   await clock.waiting();
   return watching;
 }
@@ -61,10 +57,10 @@ test.each([
   [['--listen', '127.0.0.1:0', '--every', '10s'], 'Checking every 10 s.'],
 ])('with %j it says %s', async (arguments_, expected) => {
   const environment = { ...site.service.environment, SNIPPETS_WEBHOOK_SECRET: webhookSecret };
-  const watching = startCli(site.directory, ['watch', ...arguments_], environment, { clock: steppedClock() });
+  const watching = startWatch(site.directory, ['watch', ...arguments_], environment, {
+    clock: steppedClock(),
+  });
   await expect.poll(watching.output, { timeout: 60_000 }).toContain(expected);
-  watching.kill('SIGTERM');
-  await watching.ended;
 });
 
 describe('a watch', () => {

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { authorityFile } from '../support/authority.ts';
+import { authorityFile, serviceCertificate } from '../support/authority.ts';
 import { cli } from '../support/cli.ts';
 import { createFolder } from '../support/folder.ts';
-import { httpServer, trustedCertificate } from '../support/tls-server.ts';
+import { httpServer } from '../support/tls-server.ts';
 
 /** Inlines a page with these snippets while all of them arrive, and again when some do not. */
 async function inlineTwice(first: number[], second: number[], { isRefused = false } = {}) {
@@ -17,7 +17,7 @@ async function inlineTwice(first: number[], second: number[], { isRefused = fals
       const answer = isGone ? { title: 'Not Found', status: 404 } : { content: isTrouble ? 'new' : 'old' };
       response.end(JSON.stringify(answer));
     },
-    { using: trustedCertificate() },
+    { using: serviceCertificate() },
   );
   const folder = await createFolder({});
   onTestFinished(async () => {

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { Command } from 'commander';
+import { onTestFinished } from 'vitest';
 import { createProgram, runCli } from '../../src/cli/program.ts';
 import { type CliContext, type CliHost, type OutputStream, Terminal } from '../../src/cli/terminal.ts';
 import { type Clock, systemClock } from '../../src/client/clock.ts';
@@ -48,6 +49,16 @@ export function startCli(
     stderr: stderr(),
   }));
   return { output, stdout, stderr, ended, kill: (signal) => void signals.emit(signal, signal) };
+}
+
+/** The same for a `watch`, which ends with its test. */
+export function startWatch(...parameters: Parameters<typeof startCli>): RunningCli {
+  const watching = startCli(...parameters);
+  onTestFinished(async () => {
+    watching.kill('SIGTERM');
+    await watching.ended;
+  });
+  return watching;
 }
 
 /** The same for a command that ends by itself. */

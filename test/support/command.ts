@@ -14,19 +14,19 @@ export interface RunningCommand {
 }
 
 /**
- * Runs a Node program in a folder, in its own process.
+ * Runs a command in a folder, in its own process.
  *
  * @param options.isGroup whether it gets its own process group, as each command in a terminal does.
  */
-export function startProgram(
-  file: string,
-  folder: string,
+export function startProcess(
+  command: string,
   arguments_: readonly string[],
+  cwd: string,
   env: NodeJS.ProcessEnv,
   { isGroup = false } = {},
 ): RunningCommand {
-  const child = spawn(process.execPath, [file, ...arguments_], {
-    cwd: folder,
+  const child = spawn(command, arguments_, {
+    cwd,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: isGroup,
@@ -48,6 +48,17 @@ export function startProgram(
     stderr: () => texts.stderr,
     ended,
   };
+}
+
+/** The same for a Node program. */
+export function startProgram(
+  file: string,
+  folder: string,
+  arguments_: readonly string[],
+  env: NodeJS.ProcessEnv,
+  options?: { isGroup?: boolean },
+): RunningCommand {
+  return startProcess(process.execPath, [file, ...arguments_], folder, env, options);
 }
 
 /** Runs `astro-snippets` in a folder, as a user would, with only this environment. */

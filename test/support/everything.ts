@@ -12,7 +12,7 @@ import { astroVersion } from './installation.ts';
 import { csp } from './policy.ts';
 import { startTestService, type TestService } from './service.ts';
 import { sideProductIntegrations } from './side-products.ts';
-import { createSite, type Site } from './site.ts';
+import { collectionOf, createSite, type Site } from './site.ts';
 
 // One site that has everything that sites have, built once for a whole run of tests: to copy it takes a tenth of the time
 // that a build takes.
@@ -60,10 +60,7 @@ export default defineConfig({
   integrations: [mdx(), snippets(options), compress(), copy()],
 });`,
   'side-products.mjs': sideProductIntegrations,
-  'src/content.config.js': `
-import { defineCollection } from 'astro:content';
-import { snippetLoader } from 'astro-snippets/loader';
-export const collections = { legal: defineCollection({ loader: snippetLoader({ imprint: { id: 7 } }) }) };`,
+  'src/content.config.js': collectionOf('legal', '{ imprint: { id: 7 } }'),
   'src/pages/index.astro': page('en', `<p><Snippet id={1} /></p><p>${embed(6, ' optional')}</p>`),
   'src/pages/de/index.astro': page('de', `<div>${embed(4)}</div>`),
   'src/pages/about.astro': `<html lang="en"><head><title>about ${embed(3)}</title></head>

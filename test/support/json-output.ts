@@ -53,3 +53,11 @@ export function flawsOf(name: keyof Outputs, json: string): string[] {
     ({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'),
   );
 }
+
+/** The events that `watch` prints, as its type names them. */
+export function watchEvents(): string[] {
+  return Array.from(
+    ts.sys.readFile(types)?.matchAll(/\bevent: '([\w-]+)'/g) ?? [],
+    ([, event = '']) => event,
+  );
+}

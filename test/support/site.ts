@@ -60,6 +60,12 @@ import { Snippet } from 'astro-snippets/components';
 ---
 ${markup}`;
 
+/** A content config with one collection of snippets, by their entries as they are written there. */
+export const collectionOf = (name: string, entries: string) => `
+import { defineCollection } from 'astro:content';
+import { snippetLoader } from 'astro-snippets/loader';
+export const collections = { ${name}: defineCollection({ loader: snippetLoader(${entries}) }) };`;
+
 /**
  * Creates an Astro site from files. Its config has `snippets()` alone unless the files contain another config.
  *

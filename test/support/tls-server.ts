@@ -10,7 +10,6 @@ import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 import selfsigned from 'selfsigned';
-import { serviceCertificate } from './authority.ts';
 
 export interface TlsServer {
   /** `https://localhost:…` */
@@ -49,12 +48,6 @@ export async function makeCertificate({
 
 /** One certificate for a whole test file: creating one takes longer than most tests. */
 export const certificate = await makeCertificate();
-
-/** One that every hosted build and every command in this process trusts. */
-export function trustedCertificate(): TestCertificate {
-  const { key, cert, authority: ca } = serviceCertificate();
-  return { key, cert, ca };
-}
 
 type Answer = (request: Http2ServerRequest, response: Http2ServerResponse) => void;
 

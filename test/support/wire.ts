@@ -1,8 +1,9 @@
 import { onTestFinished } from 'vitest';
 import { SnippetClient, type SnippetClientOptions } from '../../src/client/index.ts';
 import type { Limits } from '../../src/client/limits.ts';
+import { serviceCertificate } from './authority.ts';
 import { instantClock } from './clock.ts';
-import { certificate } from './tls-server.ts';
+import { certificate, httpServer } from './tls-server.ts';
 
 // For tests of the client against real servers: everything a test opens is closed when it ends, last first.
 
@@ -38,4 +39,9 @@ export function limitedClientOf(
   );
   closeAfterwards(client);
   return client;
+}
+
+/** The URL of a server that every command in this process trusts. */
+export async function trustedServer(...[answer]: Parameters<typeof httpServer>): Promise<string> {
+  return (await serve(httpServer(answer, { using: serviceCertificate() }))).origin;
 }

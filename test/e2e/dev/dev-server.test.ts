@@ -4,7 +4,7 @@ import { violationsOf } from '../../support/accessibility.ts';
 import { sharedBrowser } from '../../support/browser.ts';
 import { type SiteServer, startServer, textWithoutAnswers } from '../../support/server.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
-import { createSite, pageWith, type Site } from '../../support/site.ts';
+import { collectionOf, createSite, pageWith, type Site } from '../../support/site.ts';
 
 let service: TestService;
 let site: Site;
@@ -99,10 +99,7 @@ const later = new Promise((resolve) => setTimeout(() => resolve('<snippet-embed 
     'src/pages/children.astro':
       '<html><body><p id="kids"><snippet-embed id="7">children</snippet-embed></p></body></html>',
     'src/pages/params.astro': completePage(`<p><Snippet id={5} params={${JSON.stringify(oddParams)}} /></p>`),
-    'src/content.config.ts': `
-      import { defineCollection } from 'astro:content';
-      import { snippetLoader } from 'astro-snippets/loader';
-      export const collections = { texts: defineCollection({ loader: snippetLoader({ banner: { id: 8 } }) }) };`,
+    'src/content.config.ts': collectionOf('texts', '{ banner: { id: 8 } }'),
     'src/pages/collected.astro': `---
 import { getEntry } from 'astro:content';
 const { data } = await getEntry('texts', 'banner');

@@ -7,6 +7,7 @@ import { cleanEnvironment, networkSettings } from '../../support/environment.ts'
 import { folderWith } from '../../support/folder.ts';
 import { packPackage } from '../../support/registry.ts';
 import { temporaryService } from '../../support/service.ts';
+import { collectionOf } from '../../support/site.ts';
 
 const execute = promisify(execFile);
 
@@ -18,9 +19,7 @@ test('the packed package installs with pnpm as Astro does, and its site builds a
     'astro.config.mjs': `import { defineConfig } from 'astro/config';
 import snippets from 'astro-snippets';
 export default defineConfig({ integrations: [snippets()] });`,
-    'src/content.config.ts': `import { defineCollection } from 'astro:content';
-import { snippetLoader } from 'astro-snippets/loader';
-export const collections = { texts: defineCollection({ loader: snippetLoader({ two: { id: 2 } }) }) };`,
+    'src/content.config.ts': collectionOf('texts', '{ two: { id: 2 } }'),
     'src/pages/index.astro': `---
 import { getEntry } from 'astro:content';
 import { Snippet } from 'astro-snippets/components';

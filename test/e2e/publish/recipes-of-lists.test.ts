@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { sharedSite } from '../../support/built-site.ts';
-import { cli, startCli } from '../../support/cli.ts';
+import { cli, startWatch } from '../../support/cli.ts';
 import { codeBelow } from '../../support/docs.ts';
 import { cleanEnvironment } from '../../support/environment.ts';
 import { startRecorder } from '../../support/recorder.ts';
@@ -112,15 +112,11 @@ describeRecipe('the example for a sender', () => {
   test('is accepted, as often as it is run, and refused with another secret', async () => {
     expect(sender).toContain('openssl dgst');
     const environment = { ...service.environment, SNIPPETS_WEBHOOK_SECRET: webhookSecret };
-    const watching = startCli(
+    const watching = startWatch(
       site.directory,
       ['watch', '--listen', '127.0.0.1:0', '--every', '1h'],
       environment,
     );
-    onTestFinished(async () => {
-      watching.kill('SIGTERM');
-      await watching.ended;
-    });
     await expect.poll(watching.output).toContain('Listening for signed calls at');
     const [, WEBHOOK_URL = ''] = /calls at (\S+)/.exec(watching.output()) ?? [];
     const send = (secret: string) => {

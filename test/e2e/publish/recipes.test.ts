@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { sharedService } from '../../support/built-site.ts';
+import { startProcess } from '../../support/command.ts';
 import { codeBelow } from '../../support/docs.ts';
 import { cleanEnvironment } from '../../support/environment.ts';
 import { type Recorder, startRecorder } from '../../support/recorder.ts';
@@ -80,31 +79,25 @@ beforeEach(async () => {
 });
 
 function startShell(script: string, environment: Record<string, string> = {}, shell = 'sh') {
-  const child = spawn(shell, ['-e', '-c', script], {
-    cwd: site.directory,
-    env: {
-      ...cleanEnvironment(),
-      ...service.environment,
-      // The package is in the site. No registry is asked for it.
-      npm_config_offline: 'true',
-      ASTRO_TELEMETRY_DISABLED: '1',
-      BUILD_HOOK: `${hooked.url}/`,
-      ...environment,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    // Its own process group: Ctrl-C in a terminal reaches the whole group.
-    detached: true,
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-    });
-  }
-  const ended = once(child, 'close').then(([exitCode]) => ({ exitCode: exitCode as number | null, output }));
-  return {
-    output: () => output,
+  const env = {
+    ...cleanEnvironment(),
+    ...service.environment,
+    // The package is in the site. No registry is asked for it.
+    npm_config_offline: 'true',
+    ASTRO_TELEMETRY_DISABLED: '1',
+    BUILD_HOOK: `${hooked.url}/`,
+    ...environment,
+  };
+  const options = { isGroup: true };
+  const {
+    process: child,
+    output,
     ended,
+  } = startProcess(shell, ['-e', '-c', script], site.directory, env, options);
+  return {
+    output,
+    ended,
+    // Ctrl-C in a terminal reaches the whole group.
     stop: () => child.exitCode === null && process.kill(-(child.pid as number), 'SIGINT'),
   };
 }
