@@ -7,13 +7,23 @@ const config = (vite = '{}') =>
 const { service, site } = await builtSite(
   { 1: '<b>yesterday</b>', 2: 'last year' },
   {
-    'src/content.config.ts': collectionOf('texts', '{ about: { id: 2 } }'),
-    'src/pages/entry/[page].astro': `---
-import { getEntry } from 'astro:content';
-export const getStaticPaths = () => [{ params: { page: 'about' }, cacheKey: 'never changes' }];
-const { data } = await getEntry('texts', 'about');
+    'src/content.config.ts': collectionOf('texts', "(await import('./entries.ts')).default"),
+    // Not in the config: if that changes, Astro deletes all entries itself.
+    'src/entries.ts': 'export default { about: { id: 2 } };',
+    'src/pages/all/[page].astro': `---
+import { getCollection } from 'astro:content';
+export const getStaticPaths = () => [{ params: { page: 'texts' }, cacheKey: 'never changes' }];
+const texts = await getCollection('texts');
 ---
-<p set:html={data.content} />`,
+<p>{texts.map(({ data }) => data.text)}</p>`,
+    'src/pages/entry/[id].astro': `---
+import { getCollection } from 'astro:content';
+export async function getStaticPaths() {
+  const entries = await getCollection('texts');
+  return entries.map((entry) => ({ params: { id: entry.id }, props: { entry }, cacheKey: entry.digest }));
+}
+---
+<p set:html={Astro.props.entry.data.content} />`,
     'astro.config.mjs': config(),
     'src/pages/[page].astro': `---
 import { Snippet } from 'astro-snippets/components';
@@ -39,13 +49,20 @@ test("a page that Astro restores from its cache shows the snippet's new content,
   }
 });
 
-test('a page that shows an entry of a collection is rendered again once the entry has changed', async () => {
-  expect(await site.builds()).toContain('entry/about/index.html (restored)');
+test('pages that show entries of a collection are restored, unless an entry has changed or is gone', async () => {
+  const pages = ['all/texts/index.html', 'entry/about/index.html'];
+  const expectRestored = async () => {
+    const output = await site.builds();
+    for (const name of pages) expect(output).toContain(`${name} (restored)`);
+  };
+  await expectRestored();
   service.put(2, 'this year');
-  const output = await site.builds();
-  expect(output).not.toContain('(restored)');
-  expect(await site.read('entry/about/index.html')).toContain('<p>this year</p>');
-  expect(await site.builds()).toContain('entry/about/index.html (restored)');
+  expect(await site.builds()).not.toContain('(restored)');
+  for (const name of pages) expect(await site.read(name)).toContain('<p>this year</p>');
+  await expectRestored();
+  await site.write({ 'src/entries.ts': 'export default {};' });
+  expect(await site.builds()).not.toContain('(restored)');
+  expect(await site.read('all/texts/index.html')).toContain('<p></p>');
 });
 
 test('a build warns if emptyOutDir is off and old pages stay in the output', async () => {

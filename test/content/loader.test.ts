@@ -1,16 +1,7 @@
 import { expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
 import { exits } from '../support/exits.ts';
-import { astroVersion, byAstro } from '../support/installation.ts';
-import { configWith, temporarySite } from '../support/site.ts';
-
-/** A collection of snippets, in the content config. */
-const collections = (...entries: [name: string, entries: string][]) => `
-  import { defineCollection } from 'astro:content';
-  import { snippetLoader } from 'astro-snippets/loader';
-  export const collections = {
-    ${entries.map(([name, of]) => `${name}: defineCollection({ loader: snippetLoader({ ${of} }) }),`).join('\n')}
-  };`;
+import { byAstro } from '../support/installation.ts';
 
 const { service, site, output } = await builtSite(
   { 1: '<b>banner</b> & more&nbsp;&mdash; <br>now', 2: 'plan {{ plan }}' },
@@ -78,45 +69,6 @@ test('a changed snippet updates its entry, a removed entry disappears, and varia
   const entries = JSON.parse(await site.read('feed.json'));
   expect(entries.map(({ id }: { id: string }) => id)).toEqual(['banner', 'standard']);
   expect(entries[0]).toMatchObject({ name: 'Snippet 1', variant: 'retrieve' });
-});
-
-test('an incremental build restores the pages of entries while none has changed, since each keeps its digest', async () => {
-  const other = await temporarySite({
-    'astro.config.mjs': configWith('', { settings: 'experimental: { incrementalBuild: true },' }),
-    'src/content.config.ts': collections(['texts', `...(await import('./entries.ts')).default`]),
-    'src/entries.ts': `export default { one: { id: 1 }, two: { id: 2, params: { plan: 'x' } } };`,
-    'src/pages/all/[page].astro': `---
-import { getCollection } from 'astro:content';
-export const getStaticPaths = () => [{ params: { page: 'first' }, cacheKey: 'constant' }];
-const texts = await getCollection('texts');
----
-<p>{texts.map(({ data }) => data.text)}</p>`,
-    'src/pages/[id].astro': `---
-import { getCollection } from 'astro:content';
-export async function getStaticPaths() {
-  const entries = await getCollection('texts');
-  return entries.map((entry) => ({ params: { id: entry.id }, props: { entry }, cacheKey: entry.digest }));
-}
----
-<p set:html={Astro.props.entry.data.content} />`,
-  });
-  service.put(1, 'before');
-  const first = await other.build(service.environment);
-  // Astro 7 alone has this option, and older versions reject it by name.
-  if (astroVersion < 7) {
-    expect(first.exitCode).toBe(1);
-    expect(first.output).toMatch(/incrementalBuild|Invalid or outdated experimental feature/);
-    return;
-  }
-  expect(first.exitCode, first.output).toBe(0);
-  const again = await other.builds(service.environment);
-  for (const id of ['one', 'two']) expect(again).toContain(`${id}/index.html (restored)`);
-  service.put(1, 'after');
-  expect(await other.builds(service.environment)).not.toContain('(restored)');
-  expect(await other.read('one/index.html')).toContain('<p>after</p>');
-  await other.write({ 'src/entries.ts': 'export default {};' });
-  expect(await other.builds(service.environment)).not.toContain('(restored)');
-  expect(await other.read('all/first/index.html')).toContain('<p></p>');
 });
 
 test('entries that fail, fail the build with one report', async () => {
