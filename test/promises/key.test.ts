@@ -1,29 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { sharedService } from '../support/built-site.ts';
+import { exits } from '../support/exits.ts';
 import { failureOf } from '../support/failure.ts';
 import { expectKeyNowhere } from '../support/key-search.ts';
-import { configWith, pageWith, type Site, temporarySite } from '../support/site.ts';
+import { configWith, pageWith, temporarySite } from '../support/site.ts';
 import { httpServer, rawServer } from '../support/tls-server.ts';
 import { clientOf, serve } from '../support/wire.ts';
 
-/** The key, and the other variables. */
-let key: string;
-let withoutKey: Record<string, string>;
 const service = await sharedService({ 1: '<b>one</b>', 2: 'no key here' });
-({ SNIPPETS_API_KEY: key, ...withoutKey } = service.environment);
+const { SNIPPETS_API_KEY: key, ...withoutKey } = service.environment;
 
 const files = {
   'src/pages/index.astro': pageWith(
     '<p><Snippet id={1} /></p><script>console.log(import.meta.env.MODE);</script>',
   ),
 };
-
-/** What a build with these variables says that fails. */
-async function fails(site: Site, environment: Record<string, string>): Promise<string> {
-  const { exitCode, output } = await site.build(environment);
-  expect(exitCode, output).toBe(1);
-  return output;
-}
 
 test('a build leaves the API key out of its output, its caches and its log, whether it is read from a .env file or wins over it', async () => {
   const site = await temporarySite({ ...files, '.env': `SNIPPETS_API_KEY=${key}\n` });
@@ -36,7 +27,7 @@ test('a build leaves the API key out of its output, its caches and its log, whet
 test('a build that fails because of an unknown API key leaves it out of its files and its log', async () => {
   const site = await temporarySite(files);
   const SNIPPETS_API_KEY = 'sk_unknown+/=%_0123456789';
-  const output = await fails(site, { ...service.environment, SNIPPETS_API_KEY });
+  const output = await exits(1, site.build({ ...service.environment, SNIPPETS_API_KEY }));
   await expectKeyNowhere(site, output, SNIPPETS_API_KEY);
 });
 
@@ -44,7 +35,8 @@ describe('a key file that', () => {
   const withFile = (file: string) => ({ ...withoutKey, SNIPPETS_API_KEY_FILE: file });
 
   test('does not exist fails a build that needs the key, and names the variable', async () => {
-    const output = await fails(await temporarySite(files), withFile('nowhere'));
+    const site = await temporarySite(files);
+    const output = await exits(1, site.build(withFile('nowhere')));
     expect(output).toContain(
       '[astro-snippets/unreadable-key-file] The file named by SNIPPETS_API_KEY_FILE does not exist. Needed for /.',
     );
@@ -65,7 +57,7 @@ describe('a key file that', () => {
 
   test('cannot be read fails any build, and names the variable', async () => {
     const plain = await temporarySite({ 'src/pages/index.html': '<p>nothing</p>' });
-    expect(await fails(plain, withFile('src'))).toContain(
+    expect(await exits(1, plain.build(withFile('src')))).toContain(
       '[astro-snippets/unreadable-key-file] The file named by SNIPPETS_API_KEY_FILE could not be read: EISDIR.',
     );
   });
@@ -74,7 +66,7 @@ describe('a key file that', () => {
 test('an API key in a variable that browsers can read fails the build at the start, in any encoding', async () => {
   const site = await temporarySite(files);
   const PUBLIC_KEY = `x${Buffer.from(`Bearer ${key}`).toString('base64')}`;
-  const output = await fails(site, { ...service.environment, PUBLIC_KEY });
+  const output = await exits(1, site.build({ ...service.environment, PUBLIC_KEY }));
   expect(output).toContain(
     '[astro-snippets/exposed-key] PUBLIC_KEY contains the API key, and every visitor could read it.',
   );
@@ -90,7 +82,7 @@ test('a build whose output contains the API key fails, names the files and remov
       "export const GET = () => Response.json({ auth: btoa('Bearer ' + process.env.SNIPPETS_API_KEY) });",
     'src/pages/snippet.astro': '<p><snippet-embed id="2"></snippet-embed></p>',
   });
-  const output = await fails(site, service.environment);
+  const output = await exits(1, site.build(service.environment));
   expect(output).toContain(
     '[astro-snippets/published-key] The API key was found in data.json, leak/index.html, snippet/index.html. These files were removed.',
   );

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { cpSync, existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { delimiter, extname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { onTestFinished } from 'vitest';
 import { runFolder } from './authority.ts';
 import { type CliOptions, type RunningCli, startCli } from './cli.ts';
@@ -76,6 +77,8 @@ const { data } = await getEntry('legal', 'imprint');
   'src/pages/data.json.js': `export const GET = () => Response.json({ html: '${embed(1)}', optional: '${embed(6, ' optional')}' });`,
 });
 
+const decoders = { '.gz': gunzipSync, '.br': brotliDecompressSync, '.zst': zstdDecompressSync };
+
 // As `npm run` and `npx` do.
 const bin = join(import.meta.dirname, '../../node_modules/.bin');
 const PATH = `${bin}${delimiter}${process.env['PATH']}`;
@@ -140,6 +143,8 @@ export interface Everything extends Omit<Site, 'start'> {
   start(arguments_: readonly string[], options?: CliOptions): RunningCli;
   /** All files below folders of the site, by their paths in it. */
   contents(...folders: string[]): Promise<Map<string, Buffer>>;
+  /** The same as a browser gets them, decompressed. A compressor may be set up in another way than that of the site. */
+  decoded(...folders: string[]): Promise<Map<string, string>>;
 }
 
 /**
@@ -148,31 +153,39 @@ export interface Everything extends Omit<Site, 'start'> {
  * @param late what its output has besides.
  */
 export async function copyOfEverything(...late: (typeof lateFiles)[number][]): Promise<Everything> {
-  const [built, service, site] = await Promise.all([
+  const [built, service, copied] = await Promise.all([
     builtOnce(),
     startTestService(contents()),
     createSite({}),
   ]);
   onTestFinished(async () => {
-    await site.remove();
+    await copied.remove();
     await service.close();
   });
-  copy(join(built, 'site'), site.directory);
-  for (const name of late) copy(join(built, 'late', name), join(site.directory, 'dist', name));
+  copy(join(built, 'site'), copied.directory);
+  for (const name of late) copy(join(built, 'late', name), join(copied.directory, 'dist', name));
   const start: Everything['start'] = (arguments_, options) =>
-    startCli(site.directory, arguments_, { ...service.environment, PATH }, options);
-  return {
-    ...site,
+    startCli(copied.directory, arguments_, { ...service.environment, PATH }, options);
+  const site: Everything = {
+    ...copied,
     service,
-    record: join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json'),
+    record: join(copied.directory, 'node_modules/.astro/astro-snippets/manifest.json'),
     start,
     run: (...arguments_) => start(arguments_).ended,
+    async decoded(...folders) {
+      const files = Array.from(await site.contents(...folders), ([name, bytes]) => {
+        const decode = decoders[extname(name) as keyof typeof decoders];
+        return [name, (decode === undefined ? bytes : decode(bytes)).toString()] as const;
+      });
+      return new Map(files);
+    },
     async contents(...folders) {
       const names = await Promise.all(
-        folders.map(async (folder) => (await site.list(folder)).map((name) => `${folder}/${name}`)),
+        folders.map(async (folder) => (await copied.list(folder)).map((name) => `${folder}/${name}`)),
       );
-      const read = async (name: string) => [name, await readFile(join(site.directory, name))] as const;
+      const read = async (name: string) => [name, await readFile(join(copied.directory, name))] as const;
       return new Map(await Promise.all(names.flat().map(read)));
     },
   };
+  return site;
 }

@@ -42,6 +42,7 @@ export async function startTestService(contents: Record<number, string>): Promis
   const service = await startService({ beforeAnswer: arrive, certificate: serviceCertificate() });
   const { store, faults } = service;
   const { id: organizationId } = store.organizations.create('Test');
+  let closed: Promise<void> | undefined;
   const noFaults = { ...faults };
   const unpublished = new Set<number>();
   const published = store.snippets.published.bind(store.snippets);
@@ -79,9 +80,10 @@ export async function startTestService(contents: Record<number, string>): Promis
       Object.assign(faults, noFaults);
       store.organizations.setSubscription(organizationId, 'active');
     },
-    async close() {
+    close() {
       releaseAll();
-      await service.close();
+      closed ??= service.close();
+      return closed;
     },
   };
 }

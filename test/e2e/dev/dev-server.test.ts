@@ -1,17 +1,13 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { violationsOf } from '../../support/accessibility.ts';
 import { sharedBrowser } from '../../support/browser.ts';
-import { type SiteServer, startServer, textWithoutAnswers } from '../../support/server.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
-import { collectionOf, createSite, pageWith, type Site } from '../../support/site.ts';
+import { servedSite } from '../../support/built-site.ts';
+import { textWithoutAnswers } from '../../support/server.ts';
+import { collectionOf, pageWith } from '../../support/site.ts';
 
-let service: TestService;
-let site: Site;
-let dev: SiteServer;
 const browser = await sharedBrowser();
 let page: Page;
-let siteUrl: string;
 
 const patience = { timeout: 60_000 };
 
@@ -62,15 +58,15 @@ const completePage = (body: string) =>
 <body><main><h1>Coffee</h1>
 ${body}</main></body></html>`);
 
-beforeAll(async () => {
-  service = await startTestService({
+const { service, site, dev } = await servedSite(
+  {
     1: '<b>first words</b>',
     2: '<section>block</section>',
     3: 'a & b',
     5: '<i>plan {{ plan }}</i>',
     8: 'collected',
-  });
-  site = await createSite({
+  },
+  {
     'astro.config.mjs': `
       import { defineConfig } from 'astro/config';
       import { gzipSync } from 'node:zlib';
@@ -105,10 +101,9 @@ import { getEntry } from 'astro:content';
 const { data } = await getEntry('texts', 'banner');
 ---
 <html><body><p id="collected">{data.content}</p><snippet-embed id="1"></snippet-embed></body></html>`,
-  });
-  dev = await startServer(site, 'dev', service.environment);
-  siteUrl = `${dev.url}/docs`;
-});
+  },
+);
+const siteUrl = `${dev.url}/docs`;
 beforeEach(async () => {
   page = await browser.newPage();
   return async () => {
@@ -117,12 +112,6 @@ beforeEach(async () => {
     await page.close();
   };
 });
-afterAll(async () => {
-  await dev.stop();
-  await site.remove();
-  await service.close().catch(() => undefined);
-});
-
 const html = async (path: string) => (await fetch(siteUrl + path)).text();
 
 describe('astro dev inlines snippets in', () => {
