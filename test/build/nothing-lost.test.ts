@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { sharedService } from '../support/built-site.ts';
+import { describe, expect, test } from 'vitest';
+import { fileSite, sharedService } from '../support/built-site.ts';
 import { exits } from '../support/exits.ts';
 import { byAstro } from '../support/installation.ts';
 import { mdxFeed } from '../support/mdx-feed.ts';
-import { configWith, createSite, temporarySite } from '../support/site.ts';
+import { configWith, temporarySite } from '../support/site.ts';
 
 const service = await sharedService({
   1: '<b>one</b>',
@@ -26,7 +26,7 @@ const isLost = process.env.LOSE !== undefined;
 const percentTags = byAstro({ 5: ['100%', '100%25'], 6: ['100%'], 7: ['100%'] });
 
 describe('a snippet that is rendered', async () => {
-  const site = await createSite({
+  const site = await fileSite({
     'astro.config.mjs': configWith('', {
       imports: `import mdx from '@astrojs/mdx';\nimport node from '@astrojs/node';`,
       settings: `adapter: node({ mode: 'standalone' }),`,
@@ -72,7 +72,6 @@ for (let turn = 0; turn < 3_000 && !existsSync('asked'); turn++) await new Promi
 ---
 <html><body>{existsSync('asked') ? 'A snippet was asked for.' : 'Nothing was asked for.'}</body></html>`,
   });
-  afterAll(() => site.remove());
 
   const both = 'SNIPPETS_API_KEY is not set. No base URL of the service is set.';
   const hint = 'Set SNIPPETS_API_KEY in the environment, or in a .env file';
@@ -123,7 +122,7 @@ for (let turn = 0; turn < 3_000 && !existsSync('asked'); turn++) await new Promi
         `${place}\n    Snippet ${id} was rendered here, but is not in the output. [embed-lost]`,
       );
     }
-    expect(output).toContain('allow the element `snippet-embed`');
+    expect(output).toContain('Sanitizers have to let `snippet-embed` through');
     expect(output).not.toContain('/discarded/\n');
     const pages = (await site.list('dist/client')).filter((name) => name.endsWith('.html'));
     expect(pages).toEqual(['discarded/index.html', 'waiting/index.html']);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
 import { exits } from '../support/exits.ts';
-import { collectionOf } from '../support/site.ts';
+import { collectionOf, configWith } from '../support/site.ts';
 
 const offer = (id: number) => `<html><body><p><snippet-embed id="${id}"></snippet-embed></p></body></html>`;
 
@@ -9,24 +9,19 @@ const offer = (id: number) => `<html><body><p><snippet-embed id="${id}"></snippe
 const { service, site } = await builtSite(
   { 1: '<b>one</b>', 2: 'two' },
   {
-    'astro.config.mjs': `
+    'astro.config.mjs': configWith('', {
+      imports: `
 import { cpSync } from 'node:fs';
 import node from '@astrojs/node';
-import { defineConfig } from 'astro/config';
-import snippets from 'astro-snippets';
 const copier = {
   name: 'copier',
   hooks: { 'astro:build:done': ({ dir }) => cpSync(dir, new URL('../copy/', dir), { recursive: true }) },
 };
-export default defineConfig({
-  output: 'server',
-  adapter: node({ mode: 'standalone' }),
-  integrations: [copier, snippets()],
-  vite: {
-    build: { assetsInlineLimit: 0 },
-    define: { __LEAK__: JSON.stringify(process.env.LEAK ? process.env.SNIPPETS_API_KEY : '') },
-  },
-});`,
+const leaked = JSON.stringify(process.env.LEAK ? process.env.SNIPPETS_API_KEY : '');
+const vite = { build: { assetsInlineLimit: 0 }, define: { __LEAK__: leaked } };`,
+      settings: `output: 'server', adapter: node({ mode: 'standalone' }), vite,`,
+      integrations: 'copier, ',
+    }),
     'src/content.config.ts': collectionOf('legal', '{ imprint: { id: 2 } }'),
     'src/pages/index.astro': `---
 import { getCollection } from 'astro:content';

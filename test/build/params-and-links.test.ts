@@ -27,20 +27,20 @@ const { service, site } = await builtSite(
   },
 );
 
-function expectPages(english: string, german: string, suffix = '') {
+function expectPages(english: string, german: string) {
   for (const [html, locale, path] of [
     [english, 'en', '/docs/'],
     [german, 'de', '/docs/de/about/'],
   ] as const) {
-    expect(html).toContain(`${locale} ${path}${suffix}</title>`);
-    expect(html).toContain(`<p id="plain">${locale} ${path}${suffix}<`);
-    expect(html).toContain(`<p id="own">own ${path}!${suffix}<`);
-    expect(html).toContain(`<p id="near" lang="fr">fr ${path}${suffix}<`);
-    expect(html).toContain(`alt="it ${path}${suffix}"`);
+    expect(html).toContain(`${locale} ${path}</title>`);
+    expect(html).toContain(`<p id="plain">${locale} ${path}<`);
+    expect(html).toContain(`<p id="own">own ${path}!<`);
+    expect(html).toContain(`<p id="near" lang="fr">fr ${path}<`);
+    expect(html).toContain(`alt="it ${path}"`);
   }
 }
 
-test('params of the site are passed by page and language in two languages, and a refresh uses those that are recorded', async () => {
+test('params of the site are passed by page and language in two languages, and links are adapted', async () => {
   expectPages(await site.read('index.html'), await site.read('de/about/index.html'));
   expect(await site.read('feed.xml')).toContain('<entry>de-AT /docs/feed.xml</entry>');
   expect(JSON.parse(await site.read('data.json'))).toEqual({ html: ' ' });
@@ -51,12 +51,8 @@ test('params of the site are passed by page and language in two languages, and a
   expect(listed).toContain('Snippet 1 {"locale":"de","page":"/docs/de/about/"}\n    de/about/index.html\n');
   expect(listed).toContain('Snippet 1 {"extra":"!","locale":"own","page":"/docs/"}\n    index.html\n');
 
-  service.put(1, '{{ locale }} {{ page }}{{ extra }} new');
-  service.put(2, `${links} new`);
-  expect((await site.run('refresh')).exitCode).toBe(0);
-  const refreshed = await site.texts();
-  expectPages(refreshed['index.html'] ?? '', refreshed['de/about/index.html'] ?? '', ' new');
-  expect(refreshed['index.html']).toContain(`<div id="links">${adapted} new</div>`);
+  // That a refresh passes the same is seen in refresh-like-build.test.ts.
+  expect(await site.read('index.html')).toContain(`<div id="links">${adapted}</div>`);
 });
 
 test('a params function that throws, or returns something else than params, is an error with its page', async () => {

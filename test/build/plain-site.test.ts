@@ -1,6 +1,6 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { fileSite } from '../support/built-site.ts';
 import { exits } from '../support/exits.ts';
-import { createSite } from '../support/site.ts';
 
 const page = '<html><body><p>No embed in here.</p></body></html>';
 // Fails the build as soon as one of these is loaded.
@@ -15,8 +15,7 @@ registerHooks({
 });
 `;
 
-const site = await createSite({ 'src/pages/index.html': page, 'guard.mjs': guard });
-afterAll(() => site.remove());
+const site = await fileSite({ 'src/pages/index.html': page, 'guard.mjs': guard });
 
 test('a site without embeds loads neither the client nor what inlines snippets, and leaves no manifest', async () => {
   // In its own process: the one that builds other sites has loaded them already.

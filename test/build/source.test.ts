@@ -59,7 +59,7 @@ import Vue from '../Only.vue';
 
   test('the build fails and says what to do', () => {
     expect(output).toMatch(/\[astro-snippets\/embed-in-browser\] .*6 files contain embeds/);
-    expect(output).toContain('pass it to an island as children');
+    expect(output).toContain('Pass the embed to an island as children');
   });
 
   test.each([

@@ -26,7 +26,7 @@ test('a <Snippet> that is left in a page fails the build, with the lines of the 
   expect(output).toMatch(
     /post\/index\.html:2\n +<Snippet> was not rendered: .*\[unrendered-component\]\n +written in src\/pages\/post\.md:3\n/,
   );
-  expect(output).toContain('write <snippet-embed id="42"></snippet-embed>, or rename the file to .mdx');
+  expect(output).toContain('write <snippet-embed id="42"></snippet-embed>, or rename it to .mdx');
   expect(output).not.toContain('missing-key');
   expect(output).toMatch(/title\/index\.html:1\n +<Snippet> was not rendered/);
   // Markdown escapes the second one. Code, comments, data-snippets-ignore and another <snippet> are no faults.

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { sharedService } from '../support/built-site.ts';
 import { startCommand } from '../support/command.ts';
-import { type Site, temporarySite } from '../support/site.ts';
+import { configWith, type Site, temporarySite } from '../support/site.ts';
 
 const run = promisify(execFile);
 const service = await sharedService({});
@@ -41,11 +41,10 @@ const adapters = [
 test.each(adapters)('a refresh of a site with $name gives all that a full build would', async (adapter) => {
   const { name, call, packages, onDemand, folders, copies } = adapter;
   const site = await temporarySite({
-    'astro.config.mjs': `
-import { defineConfig } from 'astro/config';
-import snippets from 'astro-snippets';
-import adapter from '${name}';
-export default defineConfig({ adapter: ${call}, integrations: [snippets()], session: false });`,
+    'astro.config.mjs': configWith('', {
+      imports: `import adapter from '${name}';`,
+      settings: `adapter: ${call}, session: false,`,
+    }),
     'wrangler.jsonc': JSON.stringify({ name: 'site', compatibility_date: '2026-01-01' }),
     'src/pages/index.astro': '<html><body><p><snippet-embed id="1"></snippet-embed></p></body></html>',
     'src/pages/about.astro': '<html><body><p><snippet-embed id="1"></snippet-embed></p></body></html>',

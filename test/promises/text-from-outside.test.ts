@@ -9,9 +9,10 @@ import { embedStart } from '../../src/components/embed-element.ts';
 import { SiteError, UserError, userError } from '../../src/failures/errors.ts';
 import { snippetLoader } from '../../src/loader/loader.ts';
 import { authorityFile, serviceCertificate } from '../support/authority.ts';
+import { fileSite } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
 import { exits } from '../support/exits.ts';
-import { createSite, type Site, temporarySite } from '../support/site.ts';
+import { type Site, temporarySite } from '../support/site.ts';
 import { httpServer } from '../support/tls-server.ts';
 
 const key = 'sk_live_8d1f&27c3"a9/e6+4b50';
@@ -201,11 +202,8 @@ describe('against a service whose every text is hostile', async () => {
     SNIPPETS_RETRIEVE_BASE_URL: server.origin,
     NODE_EXTRA_CA_CERTS: authorityFile(),
   };
-  const site = await createSite({ 'src/pages/index.astro': '<p><snippet-embed id="102" /></p>' });
-  afterAll(async () => {
-    await site.remove();
-    await server.close();
-  });
+  const site = await fileSite({ 'src/pages/index.astro': '<p><snippet-embed id="102" /></p>' });
+  afterAll(() => server.close());
   const run = (...argv: string[]) => cli(site.directory, argv, environment);
 
   function expectHarmless(output: string) {

@@ -14,14 +14,20 @@ export async function sharedService(contents: Contents): Promise<TestService> {
   return service;
 }
 
+/** A site for all tests of a file. It is removed after them. */
+export async function fileSite(...parameters: Parameters<typeof createSite>): Promise<Site> {
+  const site = await createSite(...parameters);
+  afterAll(() => site.remove());
+  return site;
+}
+
 /** A service and a site for all tests of a file. Both are removed after them. */
 export async function sharedSite(
   contents: Contents,
   files: Files,
 ): Promise<{ service: TestService; site: Site }> {
   const service = await sharedService(contents);
-  const site = await createSite(files, service);
-  afterAll(() => site.remove());
+  const site = await fileSite(files, service);
   return { service, site };
 }
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { fileSite } from '../../support/built-site.ts';
 import { byAstro } from '../../support/installation.ts';
-import { createSite } from '../../support/site.ts';
 
 const embed = '<snippet-embed id="42"></snippet-embed>';
 
@@ -61,14 +61,10 @@ Write \`${embed}\`, or with params \`\`<snippet-embed id="42" params='{"plan":"p
 };
 
 const exclude = `snippets({ exclude: ['reference/**'] })`;
-const site = await createSite({ ...files, 'astro.config.mjs': config(exclude) });
-const plain = await createSite({ ...files, 'astro.config.mjs': config('') });
+const site = await fileSite({ ...files, 'astro.config.mjs': config(exclude) });
+const plain = await fileSite({ ...files, 'astro.config.mjs': config('') });
 const output = await site.builds();
 await plain.builds();
-afterAll(async () => {
-  await site.remove();
-  await plain.remove();
-});
 
 test('Starlight documents the element in prose, code, fences and copy buttons: the site builds without a key and a warning', () => {
   expect(output).not.toContain('[astro-snippets]');

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { serviceCertificate } from '../../support/authority.ts';
 import { sharedBrowser } from '../../support/browser.ts';
-import { builtSite } from '../../support/built-site.ts';
+import { builtSite, fileSite } from '../../support/built-site.ts';
 import { images, startImageHost } from '../../support/images.ts';
 import { mdxFeed } from '../../support/mdx-feed.ts';
 import { fetchPage, type SiteServer, startServer } from '../../support/server.ts';
-import { configWith, createSite } from '../../support/site.ts';
+import { configWith } from '../../support/site.ts';
 
 const embed = '<snippet-embed id="1"></snippet-embed>';
 const component = `import { Snippet } from 'astro-snippets/components';`;
@@ -20,7 +20,7 @@ export const prerender = false;
 <html><body>
 ${body}</body></html>`;
   const browser = await sharedBrowser();
-  const site = await createSite({
+  const site = await fileSite({
     'astro.config.mjs': configWith('', {
       imports: `
           import node from '@astrojs/node';
@@ -52,10 +52,7 @@ import Still from '../Still.astro';
   const dev = await startServer(site, 'dev');
   // What one page has loaded is not said of another.
   await fetchPage(`${dev.url}/docs/still`);
-  afterAll(async () => {
-    await dev.stop();
-    await site.remove();
-  });
+  afterAll(() => dev.stop());
 
   test.for([
     [

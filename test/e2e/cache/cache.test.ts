@@ -6,16 +6,13 @@ import { settingsWith } from '../../support/answers.ts';
 import { sharedService } from '../../support/built-site.ts';
 import { folderWith } from '../../support/folder.ts';
 import { startRedis } from '../../support/redis.ts';
-import { temporarySite } from '../../support/site.ts';
+import { configWith, temporarySite } from '../../support/site.ts';
 
 const ids = Array.from({ length: 30 }, (_, index) => index + 1);
 const files = {
-  'astro.config.mjs': `
-import { defineConfig } from 'astro/config';
-import snippets from 'astro-snippets';
-export default defineConfig({
-  integrations: [snippets({ cache: { driver: 'redis', options: { url: process.env.REDIS_URL }, maxAge: '1h' } })],
-});`,
+  'astro.config.mjs': configWith(
+    "{ cache: { driver: 'redis', options: { url: process.env.REDIS_URL }, maxAge: '1h' } }",
+  ),
   'src/pages/index.html': ids.map((id) => `<p><snippet-embed id="${id}"></snippet-embed></p>`).join('\n'),
 };
 // Redis does not run on Windows.

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterEach, expect, test, vi } from 'vitest';
 import { sharedBrowser } from '../../support/browser.ts';
 import { servedSite } from '../../support/built-site.ts';
+import { configWith } from '../../support/site.ts';
 
 const browser = await sharedBrowser();
 
@@ -12,10 +13,7 @@ const embed = (id: number, children = '') =>
 const { service, dev } = await servedSite(
   { 1: '<b>one</b>', 2: '<b>two</b>', 3: 'three', 4: 'four' },
   {
-    'astro.config.mjs': `
-      import { defineConfig } from 'astro/config';
-      import snippets from 'astro-snippets';
-      export default defineConfig({ devToolbar: { enabled: false }, integrations: [snippets()] });`,
+    'astro.config.mjs': configWith('', { settings: 'devToolbar: { enabled: false },' }),
     'src/pages/healthy.astro': pageOf(embed(1)),
     'src/pages/failing.astro': pageOf(embed(2)),
     'src/pages/children.astro': pageOf(embed(3, 'children')),

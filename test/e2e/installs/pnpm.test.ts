@@ -7,7 +7,7 @@ import { cleanEnvironment, networkSettings } from '../../support/environment.ts'
 import { folderWith } from '../../support/folder.ts';
 import { packPackage } from '../../support/registry.ts';
 import { temporaryService } from '../../support/service.ts';
-import { collectionOf } from '../../support/site.ts';
+import { collectionOf, configWith } from '../../support/site.ts';
 
 const execute = promisify(execFile);
 
@@ -16,9 +16,7 @@ test('the packed package installs with pnpm as Astro does, and its site builds a
   const folder = await folderWith({
     // Astro needs it, with this package or without.
     'pnpm-workspace.yaml': 'allowBuilds:\n  esbuild: true\n',
-    'astro.config.mjs': `import { defineConfig } from 'astro/config';
-import snippets from 'astro-snippets';
-export default defineConfig({ integrations: [snippets()] });`,
+    'astro.config.mjs': configWith(),
     'src/content.config.ts': collectionOf('texts', '{ two: { id: 2 } }'),
     'src/pages/index.astro': `---
 import { getEntry } from 'astro:content';

@@ -24,12 +24,11 @@ export const getStaticPaths = () => Array.from({ length: ${count} }, (_, page) =
 if (Astro.params.page === process.env.BROKEN_PAGE) throw new Error('This page is broken.');
 ---
 <p>layout {process.env.LAYOUT}</p><p><Snippet id={1} /></p>`,
-    'astro.config.mjs': `
-import { defineConfig } from 'astro/config';
-import snippets from 'astro-snippets';
-const look = () => console.log('LISTENERS', ...['SIGINT', 'SIGTERM', 'exit'].map((name) => process.listenerCount(name)));
-const looking = { name: 'looking', hooks: { 'astro:config:setup': look, 'astro:build:generated': look } };
-export default defineConfig({ integrations: [looking, snippets()] });`,
+    'astro.config.mjs': configWith('', {
+      imports: `const look = () => console.log('LISTENERS', ...['SIGINT', 'SIGTERM', 'exit'].map((name) => process.listenerCount(name)));
+const looking = { name: 'looking', hooks: { 'astro:config:setup': look, 'astro:build:generated': look } };`,
+      integrations: 'looking, ',
+    }),
   },
 );
 beforeEach(() => {

@@ -1,13 +1,12 @@
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { sharedService } from '../../support/built-site.ts';
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { fileSite, sharedService } from '../../support/built-site.ts';
 import { startProcess } from '../../support/command.ts';
 import { codeBelow } from '../../support/docs.ts';
 import { cleanEnvironment } from '../../support/environment.ts';
-import { type Recorder, startRecorder } from '../../support/recorder.ts';
-import { createSite, type Site } from '../../support/site.ts';
+import { startRecorder } from '../../support/recorder.ts';
 import { runWorkflow, triggersOf } from '../../support/workflow.ts';
 
 // The recipes of docs/publishing.md, word for word, in a real shell, which Windows does not have.
@@ -23,47 +22,44 @@ const record = 'node_modules/.astro/astro-snippets/manifest.json';
 const deployFailure = 7;
 
 const service = await sharedService({ 1: 'first' });
-let site: Site;
 /** The build hook, and the API of GitHub. */
-let hooked: Recorder;
+const hooked = await startRecorder();
 /** Outside the site, since a workflow begins with an empty folder. */
-let storage: string;
+const storage = await mkdtemp(join(tmpdir(), 'snippets-recipes-'));
 
-beforeAll(async () => {
-  storage = await mkdtemp(join(tmpdir(), 'snippets-recipes-'));
-  hooked = await startRecorder();
-  const scripts = {
-    // What `npm install astro-snippets` does. Installing removes whatever else was there.
-    postinstall: 'node install.mjs',
-    build: "node -e \"fs.appendFileSync('built', 'x')\" && astro build",
-    deploy: 'node deploy.mjs',
-  };
-  const package_ = { name: 'site', version: '1.0.0' };
-  site = await createSite({
-    'src/pages/index.astro': '<p><snippet-embed id="1"></snippet-embed></p>',
-    'package.json': JSON.stringify({ ...package_, private: true, type: 'module', scripts }),
-    'package-lock.json': JSON.stringify({
-      ...package_,
-      lockfileVersion: 3,
-      requires: true,
-      packages: { '': package_ },
-    }),
-    'install.mjs': `import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+const scripts = {
+  // What `npm install astro-snippets` does. Installing removes whatever else was there.
+  postinstall: 'node install.mjs',
+  build: "node -e \"fs.appendFileSync('built', 'x')\" && astro build",
+  deploy: 'node deploy.mjs',
+};
+const package_ = { name: 'site', version: '1.0.0' };
+const site = await fileSite({
+  'src/pages/index.astro': '<p><snippet-embed id="1"></snippet-embed></p>',
+  'package.json': JSON.stringify({ ...package_, private: true, type: 'module', scripts }),
+  'package-lock.json': JSON.stringify({
+    ...package_,
+    lockfileVersion: 3,
+    requires: true,
+    packages: { '': package_ },
+  }),
+  'install.mjs': `import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 mkdirSync('node_modules/.bin', { recursive: true });
 symlinkSync('${root}', 'node_modules/astro-snippets');
 writeFileSync('node_modules/.bin/astro-snippets', '#!/bin/sh\\nexec "${process.execPath}" "${join(root, 'dist/cli/main.js')}" "$@"\\n', { mode: 0o755 });`,
-    'deploy.mjs': `import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+  'deploy.mjs': `import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 if (existsSync('deploy-fails')) process.exit(${deployFailure});
 appendFileSync('deployed', readFileSync('dist/index.html', 'utf8').match(/<p>(.*?)<\\/p>/)[1] + '\\n');`,
-  });
-  await runShell('node install.mjs');
-  await site.builds(service.environment);
-  for (const folder of ['dist', 'node_modules']) {
-    await cp(join(site.directory, folder), join(storage, folder), { recursive: true });
-  }
 });
+await startShell('node install.mjs').ended;
+await site.builds(service.environment);
+const copyBuilt = async (from: string, to: string) => {
+  for (const folder of ['dist', 'node_modules']) {
+    await cp(join(from, folder), join(to, folder), { recursive: true });
+  }
+};
+await copyBuilt(site.directory, storage);
 afterAll(async () => {
-  await site.remove();
   await hooked.close();
   await rm(storage, { recursive: true });
 });
@@ -73,9 +69,7 @@ beforeEach(async () => {
   for (const name of ['built', 'deployed', 'deploy-fails', 'dist', 'node_modules']) {
     await rm(join(site.directory, name), { recursive: true, force: true });
   }
-  for (const folder of ['dist', 'node_modules']) {
-    await cp(join(storage, folder), join(site.directory, folder), { recursive: true });
-  }
+  await copyBuilt(storage, site.directory);
 });
 
 function startShell(script: string, environment: Record<string, string> = {}, shell = 'sh') {
