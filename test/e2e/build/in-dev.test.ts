@@ -88,7 +88,7 @@ import Still from '../Still.astro';
       'of an island that is client:only, with its file and line',
       'only',
       'src/Only.jsx:3 writes <snippet-embed> in the browser',
-      'pass it to an island as children',
+      'Pass the embed to an island as children',
     ],
     [
       'of a server island, on the page that holds it',
