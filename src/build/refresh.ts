@@ -8,12 +8,13 @@ import { userError } from '../failures/errors.ts';
 import { entryName, listNames, listPlaces } from '../failures/report.ts';
 import { fileKind } from '../files/kinds.ts';
 import { isTemporary } from '../files/write.ts';
-import { type Changes, hashShown, outdatedIn } from '../record/changes.ts';
+import { type Contents, hashShown, outdatedIn } from '../record/changes.ts';
 import { asBefore, hashOf, type Manifest, type ManifestFile, writeManifest } from '../record/manifest.ts';
 import { pathFrom } from '../record/manifest-file.ts';
 import { openPack } from '../record/pack.ts';
 import type { Progress } from '../record/progress.ts';
 import { writeImages } from '../record/write-images.ts';
+import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
 import { readEmbeds } from '../snippets/file-embeds.ts';
 import { EditLinks } from './edit-links/edit-links.ts';
 import { type MadePage, pageInliner } from './inline-page.ts';
@@ -53,9 +54,11 @@ export interface RefreshPlan extends OutputFlaws {
 }
 
 /** A built site, and what the service sends for it now. */
-export interface RefreshedSite extends Pick<Changes, 'fetched' | 'now'> {
+export interface RefreshedSite {
   file: string;
   manifest: Manifest;
+  fetched: FetchedSnippets;
+  now: Contents;
   cwd: string;
   progress: Progress;
   readImage(name: string): Promise<Uint8Array | undefined>;

@@ -46,13 +46,6 @@ export interface ShownSnippet extends Request, Places {
     | undefined;
 }
 
-/** A snippet of which something else is published than what some places show. */
-interface ChangedSnippet extends Request, Places {
-  missing?: true | undefined;
-  /** Of the content that is published now; absent if it does not exist. */
-  newHash?: string | undefined;
-}
-
 /** Something that only a build can update, or that was not written. */
 interface NotWritten {
   /** A file, or an entry of a collection, for people. */
@@ -94,7 +87,12 @@ export interface CheckOutput extends Document<'check'> {
   /** How many snippets were compared. */
   compared: number;
   /** The snippets that have changed, with the places that show something else. */
-  changed: ChangedSnippet[];
+  changed: (Request &
+    Places & {
+      missing?: true | undefined;
+      /** Of the content that is published now; absent if it does not exist. */
+      newHash?: string | undefined;
+    })[];
   /** What an earlier refresh has left undone. */
   unfinished: NotWritten[];
 }

@@ -7,7 +7,7 @@ import { shownPath } from '../build/side-products/page-copies.ts';
 import { keySearch } from '../client/api-key.ts';
 import { userError } from '../failures/errors.ts';
 import { readManifest } from '../record/manifest.ts';
-import { cacheDirOf, manifestOf } from '../record/manifest-file.ts';
+import { cacheDirsOf, manifestOf } from '../record/manifest-file.ts';
 import { variables } from '../settings/environment.ts';
 import { type ParsedOptions, parseOptions, type SnippetsOptions } from '../settings/options.ts';
 import { resolveSettings } from '../settings/settings.ts';
@@ -44,7 +44,8 @@ export async function inline(
   const options = await readOptions(cwd, flags, environment[variables.apiKey]);
   refuseAstroOptions(options);
   // Without Astro, the only policies are those in the pages themselves.
-  const site = { cacheDirectory: cacheDirOf(cwd), hasPolicy: options.csp === 'hash' };
+  const [cacheDirectory] = cacheDirsOf(cwd);
+  const site = { cacheDirectory, hasPolicy: options.csp === 'hash' };
   const settings = resolveSettings(options, environment, site);
   if (manifest === undefined) {
     // First, since the lock and the cache stay after a failure too.

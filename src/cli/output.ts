@@ -4,7 +4,7 @@ import { cleanText } from '../client/clean-text.ts';
 import { type ErrorCode, isSnippetFailure, UserError, userError } from '../failures/errors.ts';
 import { entryName } from '../failures/report.ts';
 import { fileKind } from '../files/kinds.ts';
-import type { Shown } from '../record/changes.ts';
+import type { ShownSnippet } from '../record/changes.ts';
 import type { Manifest } from '../record/manifest.ts';
 import { publishedUrl } from '../settings/site-urls.ts';
 import type { Document, ErrorOutput, Places, Request, ShownFile } from './cli-output.ts';
@@ -80,7 +80,10 @@ export function shownFile({ urls }: Pick<Manifest, 'urls'>, file: string): Shown
   return { file, url: publishedUrl(file, fileKind(file) === 'html', urls) };
 }
 
-export function shownPlaces(manifest: Pick<Manifest, 'urls'>, { pages, collections }: Shown): Places {
+export function shownPlaces(
+  manifest: Pick<Manifest, 'urls'>,
+  { pages, collections }: Pick<ShownSnippet, 'pages' | 'collections'>,
+): Places {
   return { pages: pages.map((file) => shownFile(manifest, file)), collections };
 }
 

@@ -3,11 +3,13 @@ import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { shownPath } from '../build/side-products/page-copies.ts';
 import { cleanText } from '../client/clean-text.ts';
+import { count } from '../client/format.ts';
 import { type UserError, userError } from '../failures/errors.ts';
+import { shownWarnings } from '../failures/report.ts';
 import { imageHref } from '../images/image-file.ts';
 import type { RecordedImages } from '../images/site-images.ts';
-import { findChanges } from '../record/changes.ts';
-import { byKey, hashOf, type Manifest, type ManifestFlaw, readManifest } from '../record/manifest.ts';
+import { shownOn, usesOf } from '../record/changes.ts';
+import { byKey, contentRecord, hashOf, type Manifest, readManifest } from '../record/manifest.ts';
 import { contains, listManifests, manifestOf, manifestsIn, missingNote } from '../record/manifest-file.ts';
 import { type Environment, readEnvironment, variables } from '../settings/environment.ts';
 import { parseOptions } from '../settings/options.ts';
@@ -26,22 +28,21 @@ export async function openProject(context: CliContext, { writes = false } = {}) 
   if (manifest === undefined) throw await flawError(context, flaw, file);
   if (output === undefined) return { file, manifest };
   await requireFolder(cwd, output, 'The output folder');
-  const passed = resolve(cwd, output);
-  if (writes || context.manifest === undefined) refuseCopy(cwd, passed, manifest.output);
+  const [passed, built] = [resolve(cwd, output), manifest.output];
+  const isChecked = (writes || context.manifest === undefined) && existsSync(built);
+  // A server build writes pages into a folder of the output that is passed.
+  if (isChecked && !contains(realpathSync(passed), realpathSync(built))) {
+    throw userError(
+      'unusable-output',
+      `The record is about ${shownPath(cwd, built)}, which still exists, and not about ${shownPath(cwd, passed)}.`,
+      'Run the command without --output and copy the folder again, or build with --outDir, which makes another record.',
+    );
+  }
   // Where the output was moved, a build still empties the folder that the record names.
   return { file, manifest: { ...manifest, output: passed } };
 }
 
-function refuseCopy(cwd: string, passed: string, built: string): void {
-  // A server build writes pages into a folder of the output that is passed.
-  if (!existsSync(built) || contains(realpathSync(passed), realpathSync(built))) return;
-  const message = `The record is about ${shownPath(cwd, built)}, which still exists, and not about ${shownPath(cwd, passed)}.`;
-  const hint =
-    'Run the command without --output and copy the folder again, or build with --outDir, which makes another record.';
-  throw userError('unusable-output', message, hint);
-}
-
-async function flawError({ cwd }: CliContext, flaw: ManifestFlaw, file: string): Promise<UserError> {
+async function flawError({ cwd }: CliContext, flaw: string, file: string): Promise<UserError> {
   if (flaw !== 'is missing') {
     return userError('missing-manifest', `The build manifest at ${file} ${flaw}.`, 'Build the site once.');
   }
@@ -109,7 +110,11 @@ export const checkPatience = 12_000;
 
 export type OpenedChanges = Awaited<ReturnType<typeof openChanges>>;
 
-/** Fetches what has changed since the build. @param refresh the options of a refresh that is to write it. */
+/**
+ * Fetches every snippet, and finds those that have changed since the build.
+ *
+ * @param refresh the options of a refresh that is to write them. @throws AstroError if one could not be fetched.
+ */
 export async function openChanges(context: CliContext, patience?: number, refresh?: { dryRun?: boolean }) {
   const progress = context.terminal.openProgress();
   const { file, manifest } = await openProject(context, { writes: refresh !== undefined });
@@ -133,9 +138,23 @@ export async function openChanges(context: CliContext, patience?: number, refres
     isWorthKeeping: ({ key }, content) => shown.get(key)?.content?.hash !== hashOf(content),
   });
   const readImage = (name: string) => fetcher.readImage(name);
+  const uses = usesOf(manifest);
+  const onSettled = (done: number) => progress(() => `${done} of ${count(uses.length, 'snippet')} fetched`);
   try {
-    const changes = await findChanges(manifest, fetcher, { signal: context.signal, progress });
-    return { file, manifest, progress, ...changes, readImage };
+    const fetched = await fetcher.fetch(uses, { signal: context.signal, onSettled });
+    /** As a manifest has it, in its order; `undefined` for optional snippets that do not exist. */
+    const now = manifest.snippets.map(({ key }) => {
+      const snippet = fetched.get(key);
+      return snippet && contentRecord(snippet);
+    });
+    const changed = shownOn(manifest, now);
+    const keys = new Set(changed.map(({ recorded }) => recorded.key));
+    /** Flaws of changed snippets that do not keep them from being shown. */
+    const warnings = shownWarnings(
+      fetched,
+      uses.filter(({ request }) => keys.has(request.key)),
+    );
+    return { file, manifest, progress, fetched, now, changed, warnings, readImage };
   } finally {
     await fetcher.close();
   }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { describeChanged } from '../build/output-state.ts';
 import { type PageToBuild, planRefresh, type RefreshPlan, writeRefresh } from '../build/refresh.ts';
 import { count } from '../client/format.ts';
-import { hashShown } from '../record/changes.ts';
+import { hashShown, shownOn } from '../record/changes.ts';
 import { readManifest, writeManifest } from '../record/manifest.ts';
 import { lockFile, possibleLockFiles } from '../record/manifest-file.ts';
 import { waitForLock, waitUntilFree } from '../record/output-lock.ts';
@@ -145,10 +145,34 @@ function otherWay({ toBuild, stale }: RefreshPlan, refused: readonly PageToBuild
   return `, or refresh with a command that renews what was made from its pages: --after '${commands.join(' && ')}'`;
 }
 
-async function diffsOf(changes: OpenedChanges, { pages }: RefreshPlan) {
-  const { contentDiffs } = await import('../record/content-diff.ts');
-  const files = pages.map(({ page }) => page);
-  return contentDiffs(changes.manifest, files, changes).map((diff) => {
-    return { ...diff, pages: diff.pages.map((name) => shownFile(changes.manifest, name)) };
+// In lines that are removed or added. The time for a comparison grows with its square.
+const maxEdits = 1_000;
+
+/** For each way that a snippet changes on these pages, a unified diff of its content. */
+async function diffsOf({ manifest, fetched, now }: OpenedChanges, plan: RefreshPlan) {
+  const { createTwoFilesPatch, FILE_HEADERS_ONLY } = await import('diff');
+  const files = plan.pages.map(({ page }) => page);
+  const shown = shownOn({ ...manifest, files, collections: [] }, now);
+  return shown.flatMap(({ recorded: { id, params, key, content }, pages }) => {
+    const [before, after] = [content?.text ?? '', fetched.get(key)?.content ?? ''] as const;
+    // What a page shows that the last refresh left out is not recorded.
+    if (before === after) return [];
+    const [was, is] = [before, after].map((text) =>
+      count(text.replace(/\n$/, '').split('\n').length, 'line'),
+    );
+    const patch =
+      createTwoFilesPatch('on the site', 'published', before, after, '', '', {
+        context: 2,
+        headerOptions: FILE_HEADERS_ONLY,
+        maxEditLength: maxEdits,
+      }) ??
+      `--- on the site\n+++ published\nToo different to compare line by line: ${was} before, ${is} after.\n`;
+    return {
+      id,
+      params,
+      pages: pages.map((name) => shownFile(manifest, name)),
+      // Content is not a file: whether it ends with a line break does not matter.
+      patch: patch.replaceAll('\n\\ No newline at end of file', ''),
+    };
   });
 }

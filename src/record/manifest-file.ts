@@ -5,11 +5,8 @@ import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { holderOf } from './output-lock.ts';
 
 /** Each output folder has its own manifest: in Astro's cache directory, or without Astro in `.cache`. */
-export function manifestFile({
-  cacheDir,
-  root,
-  outDir,
-}: Record<'cacheDir' | 'root' | 'outDir', string>): string {
+export function manifestFile(folders: Record<'cacheDir' | 'root' | 'outDir', string>): string {
+  const { cacheDir, root, outDir } = folders;
   const name = pathFrom(root, outDir);
   const parts = ['manifest', ...(name === 'dist' ? [] : [encodeURIComponent(name)])];
   // Outside of the project, several may share it. With a relative path, both can be moved together.
@@ -22,35 +19,35 @@ export function pathFrom(folder: string, path: string): string {
   return relative(folder, path).split(sep).join('/');
 }
 
-/** Where caches are by default. */
-const cacheDirs = { astro: 'node_modules/.astro', other: '.cache' } as const;
-
-/** Where a project keeps its caches, as far as can be known without loading a config. */
-export function cacheDirOf(root: string): string {
+/** Where a project may have caches, as far as can be known without loading a config. New ones are in the first folder. */
+export function cacheDirsOf(root: string): [own: string, other: string] {
+  const [astro, other] = [join(root, 'node_modules/.astro'), join(root, '.cache')];
   const usesAstro = readdirSync(root).some((name) => /^astro\.config\.[cm]?[jt]s$/.test(name));
-  return join(root, usesAstro ? cacheDirs.astro : cacheDirs.other);
+  return usesAstro ? [astro, other] : [other, astro];
 }
 
 /** The manifest of an output folder: the one that there is, or else where it would be. */
 export function manifestOf(root: string, outDir: string): string {
-  const own = manifestFile({ cacheDir: cacheDirOf(root), root, outDir });
-  const all = Object.values(cacheDirs).map((dir) =>
-    manifestFile({ cacheDir: join(root, dir), root, outDir }),
+  const [own = '', other = ''] = cacheDirsOf(root).map((cacheDir) =>
+    manifestFile({ cacheDir, root, outDir }),
   );
-  return [own, ...all].find((file) => existsSync(file)) ?? own;
+  return existsSync(own) || !existsSync(other) ? own : other;
 }
 
 /** Those in the project's own folders. */
 export function listManifests(root: string): string[] {
-  return Object.values(cacheDirs).flatMap((dir) => manifestsIn(join(root, dir, 'astro-snippets')));
+  return cacheDirsOf(root).flatMap((dir) => manifestsIn(join(dir, 'astro-snippets')));
 }
 
 /** All manifests in a folder. While a build is running, its own is missing, and its lock is there. */
 export function manifestsIn(folder: string): string[] {
   const names = existsSync(folder) ? readdirSync(folder) : [];
-  const isHeld = (name: string) => isLock.test(name) && holderOf(join(folder, name)) !== undefined;
-  const records = names.filter((name) => isRecord.test(name) || isHeld(name));
-  return [...new Set(records.map((name) => join(folder, name.replace(isLock, '$1.json'))))];
+  const records = names.flatMap((name) => {
+    const [, record, kind] = /^(manifest(?:\..+)?)\.(json|lock)$/.exec(name) ?? [];
+    const isHeld = kind === 'lock' && holderOf(join(folder, name)) !== undefined;
+    return kind === 'json' || isHeld ? join(folder, `${record}.json`) : [];
+  });
+  return [...new Set(records)];
 }
 
 /** A file that says, as a sentence, why there is no manifest. */
@@ -71,9 +68,6 @@ function startOf({ message }: Error): string {
   const text = lines.filter(Boolean).join(' ');
   return text.endsWith('.') ? text : `${text}.`;
 }
-
-const isRecord = /^manifest(?:\..+)?\.json$/;
-const isLock = /^(manifest(?:\..+)?)\.lock$/;
 
 /** It is beside the manifest, unless that is in the folder that Astro empties. */
 export function lockFile(manifest: string, outDir: string): string {

@@ -49,7 +49,14 @@ export interface Manifest {
   /** Where each snippet is edited, by its id, if pages have edit links, and its name if variant A sent it. */
   linked?: Readonly<Record<string, { url?: string | undefined; name?: string | undefined }>> | undefined;
   /** The file beside this one that has the pages as they were generated; absent if no file shows a snippet. */
-  pack?: RecordedPack | undefined;
+  pack?:
+    | {
+        id: string;
+        length: number;
+        /** That of this package. Another one may find other embeds in these pages. */
+        version: string;
+      }
+    | undefined;
   /** Without content where a snippet could not be fetched. */
   snippets: RecordedSnippet[];
   /** What it showed before the last build or refresh. */
@@ -70,13 +77,6 @@ export interface RecordedEnvironment {
   directory?: string | false | undefined;
 }
 
-export interface RecordedPack {
-  id: string;
-  length: number;
-  /** That of this package. Another one may find other embeds in these pages. */
-  version: string;
-}
-
 export interface RecordedSnippet extends SnippetRequest {
   content?: ManifestContent | undefined;
   /** Whether it does not exist, so that its embeds, which are optional, show their children. */
@@ -94,7 +94,7 @@ export interface ManifestContent
   /** When the service sent it. */
   fetchedAt: number;
   bytes: number;
-  /** What a Content Security Policy has to allow for it. */
+  /** What a Content Security Policy has to allow for it, as it names that. */
   sources?: string[] | undefined;
 }
 
@@ -159,15 +159,10 @@ export function contentRecord(snippet: FetchedSnippet): ManifestContent {
     fetchedAt,
     bytes: Buffer.byteLength(content),
     milliseconds,
-    sources: sourceNames(inlineCode),
+    sources: inlineCode && [...inlineCode.scripts, ...inlineCode.styles],
     images,
     classes,
   };
-}
-
-/** As a policy names what it has to allow. */
-export function sourceNames(code: FetchedSnippet['inlineCode']): string[] | undefined {
-  return code && [...code.scripts, ...code.styles];
 }
 
 /** What a manifest passes on to the next one. */
@@ -179,30 +174,19 @@ export function asBefore({ builtAt, refreshedAt, snippets }: Manifest): Manifest
 }
 
 /** With its folders as `to` writes them. */
-function withFolders<Found extends Pick<Manifest, 'output' | 'outDir' | 'copies'>>(
-  manifest: Found,
-  to: (folder: string) => string,
-): Found {
+function withFolders(manifest: Manifest, to: (folder: string) => string): Manifest {
   const { output, outDir, copies } = manifest;
   return { ...manifest, output: to(output), outDir: to(outDir), copies: copies?.map(to) };
 }
 
-/** Why there is no manifest: the end of a sentence that begins with its name. */
-export type ManifestFlaw = 'is missing' | 'is damaged' | 'was written by another version of astro-snippets';
-
-type FoundManifest = { manifest: Manifest; flaw?: undefined } | { manifest?: undefined; flaw: ManifestFlaw };
-
-export async function readManifest(file: string): Promise<FoundManifest> {
+/** @returns the manifest, or the end of a sentence that begins with its name, and says why there is none. */
+export async function readManifest(file: string) {
   try {
     const { version: writtenAs, files, ...manifest } = JSON.parse(await readFile(file, 'utf8'));
-    if (writtenAs === version) {
-      const folder = dirname(file);
-      return {
-        manifest: withFolders({ ...manifest, files: files.map(fileOf) }, (path) => resolve(folder, path)),
-      };
-    }
-    const isOther = writtenAs !== undefined;
-    return { flaw: isOther ? 'was written by another version of astro-snippets' : 'is damaged' };
+    if (writtenAs === undefined) return { flaw: 'is damaged' };
+    if (writtenAs !== version) return { flaw: 'was written by another version of astro-snippets' };
+    const fromHere = (path: string) => resolve(dirname(file), path);
+    return { manifest: withFolders({ ...manifest, files: files.map(fileOf) }, fromHere) };
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
     return { flaw: isMissing ? 'is missing' : 'is damaged' };

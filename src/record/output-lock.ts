@@ -80,11 +80,9 @@ export async function waitForLock(
   work: LockHolder['work'],
   options: WaitOptions,
 ): Promise<OutputLock> {
-  for (;;) {
-    const lock = takeLock(file, work);
-    if (lock !== undefined) return lock;
-    await waitUntilFree(file, options);
-  }
+  let lock = takeLock(file, work);
+  for (; lock === undefined; lock = takeLock(file, work)) await waitUntilFree(file, options);
+  return lock;
 }
 
 /** Waits until a lock is free, without taking it, since that could make a build fail that has just begun. */

@@ -14,7 +14,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { userError } from '../failures/errors.ts';
 import { writeError } from '../files/write.ts';
-import type { Manifest, ManifestFile, RecordedPack } from './manifest.ts';
+import type { Manifest, ManifestFile } from './manifest.ts';
 
 // The pages of a site as they were generated, one after the other in one file beside the record. A refresh inlines
 // snippets in them as the build did. A file for each would take seconds for a large site, and so would compressing them.
@@ -54,7 +54,7 @@ export function packWriter(manifest: string) {
       if (length - writtenLength >= pieceSize) write();
       return { at, length: page.length };
     },
-    finish(): RecordedPack | undefined {
+    finish(): Manifest['pack'] {
       if (length === 0) return undefined;
       write();
       return { id, length, version };
