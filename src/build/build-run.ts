@@ -8,7 +8,7 @@ import type { EmbedNote, InvalidEmbed } from '../failures/report.ts';
 import { isSince } from '../files/read.ts';
 import type { Manifest } from '../record/manifest.ts';
 import { lockFile, manifestFile, missingNote, noteMissing } from '../record/manifest-file.ts';
-import { lockAfterRefresh, type OutputLock } from '../record/output-lock.ts';
+import { lockAfterRefresh } from '../record/output-lock.ts';
 import type { RouteToHeaders } from '../settings/astro-version.ts';
 import { isWithoutKey, requireConnection } from '../settings/settings.ts';
 import { routeFiles } from '../settings/site-urls.ts';
@@ -40,7 +40,7 @@ export class BuildRun extends SiteRun {
   readonly #manifest: string;
   readonly #lockFile: string;
   #announcements: Announcements | undefined;
-  #lock: Promise<OutputLock> | undefined;
+  #lock: ReturnType<typeof lockAfterRefresh> | undefined;
   #hadManifest = false;
   #isLocked = false;
   /** Collections for which snippets are being fetched: Astro loads all of them at the same time. */

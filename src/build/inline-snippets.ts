@@ -9,12 +9,12 @@ import {
   hashOf,
   type Manifest,
   type ManifestFile,
-  type RecordedEnvironment,
   type RecordedSnippet,
 } from '../record/manifest.ts';
 import { packWriter } from '../record/pack.ts';
 import { paced } from '../record/progress.ts';
 import type { RouteToHeaders } from '../settings/astro-version.ts';
+import type { EnvironmentFiles } from '../settings/environment.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import type { FetchedSnippet, FetchedSnippets, SnippetFetcher } from '../snippets/fetch-snippets.ts';
@@ -34,7 +34,7 @@ export interface BuildLogger {
 /** A site that Astro, or another generator, has written. */
 export interface InlinedSite {
   settings: Settings;
-  environment?: RecordedEnvironment | undefined;
+  environment?: EnvironmentFiles | undefined;
   urls: SiteUrls;
   directory: string;
   manifest: string;

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegrationLogger, HookParameters } from 'astro';
 import { effectOf } from '../failures/errors.ts';
 import { entryName } from '../failures/report.ts';
-import type { Manifest, RecordedEnvironment } from '../record/manifest.ts';
+import type { Manifest } from '../record/manifest.ts';
 import { hasPolicy } from '../settings/astro-version.ts';
 import type { Environment, EnvironmentFiles } from '../settings/environment.ts';
 import type { ParsedOptions } from '../settings/options.ts';
@@ -32,7 +32,7 @@ export abstract class SiteRun {
   readonly sources: SiteSource;
   /** Known once Vite has read the environment. */
   settings!: Settings;
-  protected environment!: RecordedEnvironment;
+  protected environment!: EnvironmentFiles;
   /** The record of the last build, once the snippets of this one are opened. */
   protected before: Manifest | undefined;
   /** The classes of snippets, if the site makes CSS for them. */
@@ -58,8 +58,7 @@ export abstract class SiteRun {
   /** In Vite's `configResolved`: several times in a build, and again when a `.env` file changes in dev. */
   readEnvironment(environment: Environment, { mode, directory }: EnvironmentFiles): void {
     // From the folder of the project, so that both can be moved together.
-    const folder = directory && (relative(this.sources.folders.root, directory) || undefined);
-    this.environment = { mode, directory: folder };
+    this.environment = { mode, directory: directory && relative(this.sources.folders.root, directory) };
     const variables = JSON.stringify(environment);
     if (variables === this.#variables) return;
     const { command, options, config } = this.site;

@@ -86,7 +86,7 @@ export async function readSettings(context: CliContext, manifest: Manifest | und
 
 /** Reads them where the last build did. Before there is a record, it is where a build without `--mode` does. */
 export function readVariables(context: CliContext, manifest?: Manifest): Promise<Environment> {
-  const { mode, directory = '' } = manifest?.settings.environment ?? { mode: 'production' };
+  const { mode = 'production', directory = '' } = { ...manifest?.settings.environment };
   return readEnvironment(
     { mode, directory: directory !== false && resolve(context.cwd, directory) },
     context,

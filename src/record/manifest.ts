@@ -6,6 +6,7 @@ import { containsKnownKey } from '../client/api-key.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { CollectionEntry } from '../failures/report.ts';
 import { temporaryFile, writeAtomically } from '../files/write.ts';
+import type { EnvironmentFiles } from '../settings/environment.ts';
 import type { HtmlRules, SnippetsOptions } from '../settings/options.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
@@ -35,7 +36,8 @@ export interface Manifest {
   > & {
     /** Those that win over the environment. */
     urlOptions?: Settings['urlOptions'];
-    environment?: RecordedEnvironment | undefined;
+    /** Where variables were read, from the folder of the project; absent without Astro. */
+    environment?: EnvironmentFiles | undefined;
   };
   /** A function cannot be recorded, so only a build can sanitize. */
   rules: Omit<HtmlRules, 'sanitize' | 'classes'> & {
@@ -68,13 +70,6 @@ export interface Manifest {
   lateHooks?: string[] | undefined;
   /** Whether the command of `refresh --after` has yet to succeed: from before pages are written until it has. */
   pending?: true | undefined;
-}
-
-/** Where variables were read. If it is absent, in the folder of the project for `production`. */
-export interface RecordedEnvironment {
-  mode: string;
-  /** The folder of the `.env` files, relative to the project, if it is another; `false` without files. */
-  directory?: string | false | undefined;
 }
 
 export interface RecordedSnippet extends SnippetRequest {

@@ -24,14 +24,8 @@ const patience = 30_000;
 const pause = 100;
 const refreshPatience = 60_000;
 
-export interface OutputLock {
-  token: string;
-  /** Gives it back, unless it was taken over. Never throws: the work is done. */
-  release(): void;
-}
-
 /** Takes a lock that is free or abandoned. @throws AstroError if an abandoned one cannot be removed. */
-export function takeLock(file: string, work: LockHolder['work']): OutputLock | undefined {
+export function takeLock(file: string, work: LockHolder['work']) {
   const { pid } = process;
   const own: LockHolder = { work, token: randomUUID(), pid, started: startOf(pid), host: hostname() };
   while (!create(file, JSON.stringify(own))) {
@@ -54,7 +48,8 @@ export function takeLock(file: string, work: LockHolder['work']): OutputLock | u
   }, heartbeat).unref();
   return {
     token: own.token,
-    release() {
+    /** Gives it back, unless it was taken over. Never throws: the work is done. */
+    release(): void {
       clearInterval(beat);
       try {
         remove(file, own.token);
@@ -75,11 +70,7 @@ export interface WaitOptions {
 }
 
 /** Takes a lock as soon as it is free. @throws what `refuse` throws; AstroError as {@link takeLock}. */
-export async function waitForLock(
-  file: string,
-  work: LockHolder['work'],
-  options: WaitOptions,
-): Promise<OutputLock> {
+export async function waitForLock(file: string, work: LockHolder['work'], options: WaitOptions) {
   let lock = takeLock(file, work);
   for (; lock === undefined; lock = takeLock(file, work)) await waitUntilFree(file, options);
   return lock;
@@ -100,7 +91,7 @@ export async function waitUntilFree(
 }
 
 /** Takes the lock of an output folder for a build. @throws AstroError if another build, or a refresh that takes long, has it. */
-export function lockAfterRefresh(file: string, folder: string, log: WaitOptions['log']): Promise<OutputLock> {
+export function lockAfterRefresh(file: string, folder: string, log: WaitOptions['log']) {
   const until = Date.now() + refreshPatience;
   const refuse = (holder: LockHolder) => {
     if (holder.work === 'refresh' && Date.now() < until) return;

@@ -45,7 +45,7 @@ const site = {
   routeToHeaders: new Map(),
   urls: { base: '/', trailingSlash: 'ignore', format: 'directory' } as const,
   settings: { apiKey: 'sk_of_the_benchmark', ...rules, exclude: [], urlOptions: [], timeout: 0 } as never,
-  environment: { mode: 'production' },
+  environment: { mode: 'production', directory: '' },
   announcements: undefined,
   logger: { info() {}, warn() {} } as never,
 } satisfies SiteBuild;

@@ -194,7 +194,7 @@ async function build(
       routeToHeaders: new Map(),
       urls,
       settings,
-      environment: { mode: 'production' },
+      environment: { mode: 'production', directory: '' },
       announcements: undefined,
       logger,
     } satisfies SiteBuild;
