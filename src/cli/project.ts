@@ -149,11 +149,9 @@ export async function openChanges(context: CliContext, patience?: number, refres
     });
     const changed = shownOn(manifest, now);
     const keys = new Set(changed.map(({ recorded }) => recorded.key));
+    const changedUses = uses.filter(({ request }) => keys.has(request.key));
     /** Flaws of changed snippets that do not keep them from being shown. */
-    const warnings = shownWarnings(
-      fetched,
-      uses.filter(({ request }) => keys.has(request.key)),
-    );
+    const warnings = shownWarnings(fetched, changedUses);
     return { file, manifest, progress, fetched, now, changed, warnings, readImage };
   } finally {
     await fetcher.close();
