@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AstroIntegration, AstroIntegrationLogger, HookParameters } from 'astro';
+import type { Plugin } from 'vite';
 import type { BuildRun } from './build/build-run.ts';
-import { builtPlugin, lastIntegration } from './build/last-hooks.ts';
 import type { SiteRun } from './build/site-run.ts';
 import { cleanLines } from './client/clean-text.ts';
 import { nodeFlaw } from './client/node-version.ts';
@@ -43,12 +43,8 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
   let build: BuildRun | undefined;
   // From `astro:config:done` on, there is one.
   const run = () => (dev ?? build) as SiteRun;
-  const source: SiteSource = {
-    folders: { root: '', srcDir: '', publicDir: '', outDir: '' },
-    base: '/',
-    routes: [],
-    loaded: new Set(),
-  };
+  // Its folders and its base are known from then on, too.
+  const source = { routes: [], loaded: new Set<string>() } as Partial<SiteSource> as SiteSource;
   return {
     name,
     hooks: {
@@ -120,11 +116,41 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       'astro-snippets:fetch': (options) => run().fetch(options),
       'astro:server:setup': (server) => dev?.serve(server),
       'astro:build:start': () => build?.start(),
+      // A plugin of this hook runs behind Astro's own of the same order, which generates the pages. Astro 6 and later have no
+      // `astro:build:generated` if no page is prerendered, and adapters copy the output in `astro:build:done`, before any other
+      // integration. Astro 5 builds without it.
       'astro:build:setup'({ updateConfig }) {
-        updateConfig({ plugins: [builtPlugin(async (directory) => build?.finish(directory))] });
+        const built: Plugin = {
+          name: 'astro-snippets:built',
+          enforce: 'post',
+          buildApp: {
+            order: 'post',
+            async handler({ environments: { client } }) {
+              if (client !== undefined) await build?.finish(client.config.build.outDir);
+            },
+          },
+        };
+        updateConfig({ plugins: [built] });
       },
       'astro:build:generated': (parameters) =>
         build?.finish(fileURLToPath(parameters.dir), headersOf(parameters)),
+    },
+  };
+}
+
+/** An integration that runs behind all others. One that finds itself not last adds another behind itself, until it is. */
+function lastIntegration(onDone: (directory: URL) => Promise<void>): AstroIntegration {
+  let isLast = true;
+  return {
+    name: `${name}:last`,
+    hooks: {
+      'astro:config:setup'({ config, updateConfig }) {
+        isLast = config.integrations.at(-1)?.name === `${name}:last`;
+        if (!isLast) updateConfig({ integrations: [lastIntegration(onDone)] });
+      },
+      async 'astro:build:done'({ dir }) {
+        if (isLast) await onDone(dir);
+      },
     },
   };
 }

@@ -4,16 +4,15 @@ import { type Composed, type Content, compose, formKey, inline } from '../embed/
 import { allowInPage, type SourceRules, type Sources, sourcesOf } from '../html/content-security-policy.ts';
 import type { PreparedSnippet } from '../html/rules.ts';
 import type { FileEmbed } from '../snippets/file-embeds.ts';
-import type { EditLinks } from './edit-links/edit-links.ts';
+import { type EditLinks, linkPage } from './edit-links/edit-links.ts';
 import type { ScannableFile } from './scan-site.ts';
 
 type ShownSnippet = Content & Pick<PreparedSnippet, 'htmlElsewhere' | 'inlineCode'>;
 
-interface InlineOptions {
+interface InlineOptions extends EditLinks {
   /** By the keys of requests. */
   snippets: ReadonlyMap<string, ShownSnippet>;
   rules: SourceRules;
-  editLinks?: EditLinks | undefined;
   /** Allows in the policies that are sent as headers what a page has to allow. */
   allow?: ((page: string, sources: Sources) => void) | undefined;
 }
@@ -25,10 +24,11 @@ export interface MadePage {
   file: Buffer;
   /** Whether the page sets a policy itself, which allows what is inlined. */
   hasPolicy: boolean;
+  isLinked: boolean;
 }
 
 /** The one way to make a page, for builds, refreshes, folders and `astro dev`. */
-export function pageInliner({ snippets, rules, editLinks, allow }: InlineOptions) {
+export function pageInliner({ snippets, rules, allow, ...editLinks }: InlineOptions) {
   /** Composes the content of an embed, and remembers it for the next that is written alike. */
   const composer = (htmlOf: (snippet: ShownSnippet) => string) => {
     // By the request as an object: a site has few of them, and many embeds of each.
@@ -53,7 +53,7 @@ export function pageInliner({ snippets, rules, editLinks, allow }: InlineOptions
     found: readonly FileEmbed[],
   ): MadePage => {
     const isPage = kind === 'html';
-    const { embeds, script } = (isPage ? editLinks?.add(generated, found) : undefined) ?? { embeds: found };
+    const { embeds, script } = linkPage(generated, found, isPage ? editLinks : {});
     const policies: Edit[] = [];
     if (isPage && (rules.policy === 'hash' || rules.editLinks !== undefined)) {
       const shown = embeds.flatMap(({ form, request }) =>
@@ -66,6 +66,6 @@ export function pageInliner({ snippets, rules, editLinks, allow }: InlineOptions
     }
     const pieces = script === undefined ? policies : [...policies, script];
     const file = inline(generated, embeds, isPage ? inPages : elsewhere, pieces);
-    return { generated, embeds: found, file, hasPolicy: policies.length > 0 };
+    return { generated, embeds: found, file, hasPolicy: policies.length > 0, isLinked: script !== undefined };
   };
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { count, formatDuration } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { CollectionEntry } from '../failures/report.ts';
-import { headerPolicies } from '../html/content-security-policy.ts';
+import { hashSource, headerPolicies } from '../html/content-security-policy.ts';
 import {
   asBefore,
   contentRecord,
@@ -20,8 +20,8 @@ import type { SiteUrls } from '../settings/site-urls.ts';
 import type { FetchedSnippet, FetchedSnippets, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { blockFinder, type FileEmbed, type SnippetUse } from '../snippets/file-embeds.ts';
 import type { SourceSearch } from '../source/source-search.ts';
-import { classChecker } from './class-checker.ts';
-import { linkSnippets, scriptSource } from './edit-links/edit-links.ts';
+import { classChecker } from './classes.ts';
+import { linkSnippets, panelScript } from './edit-links/edit-links.ts';
 import { type MadePage, pageInliner } from './inline-page.ts';
 import { inTurns, type OutputVerifier, type ScannableFile, type ScannedSite } from './scan-site.ts';
 
@@ -79,23 +79,25 @@ export async function inlineSnippets(
   const progress = paced({ first: 5_000, every: 5_000 }, (line) => logger.info(line));
   const onSettled = (done: number) => progress(() => `${done} of ${count(uses.length, 'snippet')}`);
   const snippets = await fetcher.fetch(uses, { invalid, placeOf, onSettled });
-  const editLinks = linkSnippets(settings, uses, snippets);
+  const linked = linkSnippets(settings, uses, snippets);
   const recorder = siteRecorder(site, uses, snippets);
   const inlinePage = pageInliner({
     snippets,
     rules: recorder.record.rules,
-    editLinks,
+    linked,
     allow: headerPolicies(site.routeToHeaders ?? new Map(), site.urls.base),
   });
   const styles = classes && classChecker(site.directory, site.urls.base, classes);
   const blocks = blockFinder((key) => snippets.get(key)?.html, placeOf);
   const inHeadings: FileEmbed[] = [];
   let embedCount = 0;
+  let linkedCount = 0;
   await inTurns(files, (page) => {
     const { name, kind, embeds } = page;
     const made = inlinePage(page, page.bytes ?? page.generated?.() ?? readFileSync(page.file), embeds);
     page.bytes = undefined;
     embedCount += embeds.length;
+    linkedCount += Number(made.isLinked);
     verifier.check(page, made.file);
     recorder.add(name, made, write(page, made));
     if (kind !== 'html') return;
@@ -120,17 +122,17 @@ export async function inlineSnippets(
       retrieved > 0 && `${retrieved} retrieved instead of rendered`,
       cached > 0 && `${cached} from the cache`,
       fetcher.missing.size > 0 && `${count(fetcher.missing.size, 'optional snippet')} not found`,
-      editLinks !== undefined && `edit links on ${count(editLinks.pages, 'page')}`,
+      linked && `edit links on ${count(linkedCount, 'page')}`,
       formatDuration(Date.now() - startedAt),
     ];
     logger.info(facts.filter(Boolean).join(' · '));
-    if (editLinks !== undefined) logger.warn(editLinksWarning);
+    if (linked !== undefined) logger.warn(editLinksWarning);
   }
   return {
     ...recorder.record,
     builtAt: new Date().toISOString(),
     inlinedAt: startedAt,
-    linked: editLinks?.snippets,
+    linked,
     pack: recorder.pack.finish(),
   };
 }
@@ -182,7 +184,7 @@ function siteRecorder(site: InlinedSite, uses: readonly SnippetUse[], snippets: 
       strict,
       policy,
       sanitizes: sanitize !== undefined,
-      editLinks: settings.editLinks ? scriptSource() : undefined,
+      editLinks: settings.editLinks ? hashSource(panelScript()) : undefined,
       images,
     },
     classes: site.classes,

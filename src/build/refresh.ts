@@ -16,7 +16,6 @@ import type { Progress } from '../record/progress.ts';
 import { writeImages } from '../record/write-images.ts';
 import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
 import { readEmbeds } from '../snippets/file-embeds.ts';
-import { EditLinks } from './edit-links/edit-links.ts';
 import { type MadePage, pageInliner } from './inline-page.ts';
 import { describeLate, lookAtOutput, type OutputFlaws, stateOf } from './output-state.ts';
 import type { SiteFile } from './scan-site.ts';
@@ -166,7 +165,7 @@ export function statesOf({ hash, next = [] }: ManifestFile): Set<string> {
 function pageMaker({ file, manifest, fetched }: RefreshedSite): (page: ManifestFile) => MadePage {
   const { rules, linked, snippets } = manifest;
   const pack = openPack(file, manifest);
-  const inlinePage = pageInliner({ snippets: fetched, rules, editLinks: linked && new EditLinks(linked) });
+  const inlinePage = pageInliner({ snippets: fetched, rules, linked });
   return (page) => {
     const generated = pack.read(page);
     const kind = fileKind(page.name) as FileKind;

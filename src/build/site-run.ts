@@ -9,10 +9,10 @@ import type { Environment, EnvironmentFiles } from '../settings/environment.ts';
 import type { ParsedOptions } from '../settings/options.ts';
 import { hasConnection, resolveSettings, type Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
-import type { ClassFile } from '../snippets/class-file.ts';
 import type { FetchedSnippet, FetchHook, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { SnippetUses } from '../snippets/file-embeds.ts';
 import type { SiteSource } from '../source/source-search.ts';
+import type { ClassFile } from './classes.ts';
 
 /** From the root of the project. Sites name it in their style sheets. */
 const classFile = '.astro/integrations/astro-snippets/classes.html';
@@ -50,7 +50,7 @@ export abstract class SiteRun {
   async openClasses(): Promise<void> {
     const { command, options, config } = this.site;
     if (!options.classes) return;
-    const { ClassFile } = await import('../snippets/class-file.ts');
+    const { ClassFile } = await import('./classes.ts');
     // In a build it is written again before Vite bundles.
     this.classes = new ClassFile(fileURLToPath(new URL(classFile, config.root)), command === 'dev');
   }

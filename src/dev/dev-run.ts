@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { resolve } from 'node:path';
 import type { HookParameters } from 'astro';
 import { SiteRun } from '../build/site-run.ts';
@@ -7,7 +6,7 @@ import { astroMajor } from '../settings/astro-version.ts';
 import type { FetchedSnippet, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { escapeOwnErrors, pageEvents } from './dev-pages.ts';
 import { SnippetMemory } from './snippet-memory.ts';
-import { type DevRequest, transformTexts } from './text-responses.ts';
+import { transformTexts } from './text-responses.ts';
 import { asFailure, responseInliner } from './view.ts';
 
 // A person is waiting for the page: fewer attempts than in a build, and a service that recovers is noticed quickly.
@@ -18,12 +17,14 @@ const limits = {
   outageCap: 2_000,
 };
 
-// In milliseconds: until a tool has made CSS for classes that are new.
+// In milliseconds: from one snippet of a page to the next, and until a tool has made CSS for classes that are new.
+const classesPause = 100;
 const stylesPause = 150;
 
 /** A dev server. A page that is visible asks whether it has changed: then its snippets are fetched again. */
 export class DevRun extends SiteRun {
   readonly #warn = (line: string) => this.site.logger.warn(line);
+  #noting: NodeJS.Timeout | undefined;
 
   protected override async openFetcher(): Promise<SnippetFetcher> {
     const { SnippetFetcher } = await import('../snippets/fetch-snippets.ts');
@@ -38,7 +39,14 @@ export class DevRun extends SiteRun {
 
   protected override noteClasses(snippets: Iterable<FetchedSnippet>): void {
     super.noteClasses(snippets);
-    this.classes?.writeSoon((error) => this.#warn(error.message));
+    clearTimeout(this.#noting);
+    this.#noting = setTimeout(() => {
+      try {
+        this.classes?.write();
+      } catch (error) {
+        this.#warn((error as Error).message);
+      }
+    }, classesPause).unref();
   }
 
   serve({ server, refreshContent }: HookParameters<'astro:server:setup'>): void {
@@ -75,7 +83,21 @@ export class DevRun extends SiteRun {
       const hasChanged = shown === undefined || (hash !== undefined && memory.hashOf(shown) !== hash);
       client.send(pageEvents.answer, { hash, hasChanged, error: failure });
     });
-    middlewares.use(serveImages(this));
+    // The images of snippets, at the URLs that they have on the built site.
+    middlewares.use(({ originalUrl = '' }, response, next) => {
+      const { images } = this.settings;
+      const [path = ''] = originalUrl.split('?');
+      const folder = images && imageHref(images.assets, '');
+      const name = folder !== undefined && path.startsWith(folder) ? path.slice(folder.length) : '';
+      const type = imageType(name);
+      if (type === undefined) return next();
+      const reading = this.open().then((fetcher) => fetcher.readImage(name));
+      reading.then((bytes) => {
+        if (bytes === undefined) return next();
+        const headers = { 'content-type': type, 'content-length': bytes.length, 'cache-control': 'no-cache' };
+        response.writeHead(200, headers).end(bytes);
+      }, next);
+    });
     middlewares.use(transformTexts(responseInliner(this, server, memory), this.site.logger));
 
     // A page that has loaded without the new styles has to load again. Vite's own message does nothing, since the name of
@@ -90,22 +112,4 @@ export class DevRun extends SiteRun {
     // A page is not kept waiting, and what fails here is said when a page shows it.
     this.prepareClasses().catch(() => {});
   }
-}
-
-/** A middleware that serves the images of snippets at the URLs that they have on the built site. */
-function serveImages(run: DevRun) {
-  return (request: DevRequest, response: ServerResponse, next: (error?: unknown) => void) => {
-    const { images } = run.settings;
-    const [path = ''] = (request.originalUrl ?? '').split('?');
-    const folder = images && imageHref(images.assets, '');
-    const name = folder !== undefined && path.startsWith(folder) ? path.slice(folder.length) : '';
-    const type = imageType(name);
-    if (type === undefined) return next();
-    const reading = run.open().then((fetcher) => fetcher.readImage(name));
-    reading.then((bytes) => {
-      if (bytes === undefined) return next();
-      const headers = { 'content-type': type, 'content-length': bytes.length, 'cache-control': 'no-cache' };
-      response.writeHead(200, headers).end(bytes);
-    }, next);
-  };
 }

@@ -16,6 +16,8 @@ export interface RememberedSnippet extends ShownAs {
 // In milliseconds, from one request for a snippet to the next. A page asks every two seconds, and may be a little early.
 const pause = 1_900;
 const pauseInTrouble = 9_900;
+// A page that asks again after this time is loaded again, as after a restart.
+const forgottenAfter = 600_000;
 
 /**
  * The snippets of a dev server. The first view of a snippet waits for the service. It is asked for each every two
@@ -26,7 +28,7 @@ export class SnippetMemory {
   readonly #warn: (line: string) => void;
   readonly #snippets = new Map<string, RememberedSnippet>();
   /** What pages show, by its hash. */
-  readonly #shown = new Map<string, readonly RememberedSnippet[]>();
+  readonly #shown = new Map<string, { snippets: readonly RememberedSnippet[]; end: NodeJS.Timeout }>();
   #styles = 0;
 
   constructor(fetch: (use: ShownAs) => Promise<FetchedSnippet>, warn: (line: string) => void) {
@@ -86,13 +88,17 @@ export class SnippetMemory {
       return [request.key, look];
     });
     const found = hash('sha256', JSON.stringify([this.#styles, looks])).slice(0, 16);
-    this.#shown.set(found, shown);
+    clearTimeout(this.#shown.get(found)?.end);
+    const end = setTimeout(() => this.#shown.delete(found), forgottenAfter).unref();
+    this.#shown.set(found, { snippets: shown, end });
     return found;
   }
 
-  /** The snippets of pages with a hash; `undefined` if it is not known, as after a restart. */
+  /** The snippets of pages with a hash; `undefined` if it is not known, as after a restart or a long time. */
   shownAs(hash: string): readonly RememberedSnippet[] | undefined {
-    return this.#shown.get(hash);
+    const known = this.#shown.get(hash);
+    known?.end.refresh();
+    return known?.snippets;
   }
 
   /** Each page that was served until now has to load again: there are new styles for the classes of snippets. */

@@ -1,6 +1,6 @@
 import type { HookParameters } from 'astro';
 import picomatch from 'picomatch';
-import { EditLinks, type PanelUse, panelSnippets } from '../build/edit-links/edit-links.ts';
+import { type PanelUse, panelSnippets } from '../build/edit-links/edit-links.ts';
 import { pageInliner } from '../build/inline-page.ts';
 import { containsKnownKey } from '../client/api-key.ts';
 import { cleanLines } from '../client/clean-text.ts';
@@ -73,8 +73,8 @@ export function responseInliner(run: DevRun, server: Server, memory: SnippetMemo
       }
       throwFailures({ failed, notAsked: 0, embeds: found.invalid, placeOf });
       const panel = panelSnippets(shown, contents, (id) => linkOf(id, settings.editUrl, warn), describeUse);
-      const editLinks = hash === undefined ? undefined : new EditLinks(panel, hash);
-      const inlinePage = pageInliner({ snippets: contents, rules: { policy: 'none' }, editLinks });
+      const linked = hash === undefined ? undefined : panel;
+      const inlinePage = pageInliner({ snippets: contents, rules: { policy: 'none' }, linked, hash });
       const { file: body } = inlinePage({ name: page, kind }, bytes, embeds);
       if (containsKnownKey(body.toString('latin1'))) throw keyError(shown, page);
       return { ...response, body };

@@ -12,21 +12,6 @@ interface Flaw {
   message: string;
 }
 
-const inBrowser: Flaw = {
-  code: 'embed-in-browser',
-  message: 'writes <snippet-embed> in the browser, where nothing replaces it.',
-};
-const onDemand: Flaw = {
-  code: 'on-demand-page',
-  message: 'is built for pages or server islands that are rendered on demand, and contains an embed.',
-};
-const inIsland: Flaw = {
-  code: 'on-demand-page',
-  message: 'passes an embed to a server island, which is rendered on demand.',
-};
-const perhapsInBrowser: Flaw = {
-  message: 'mentions snippet-embed. An embed that it writes in the browser would stay empty.',
-};
 const perhapsOnDemand: Flaw = {
   message:
     'mentions an embed, and is part of what renders pages on demand: there, it would stay empty. On demand, fetch the snippet with SnippetClient from astro-snippets/client in the frontmatter of the page.',
@@ -34,8 +19,24 @@ const perhapsOnDemand: Flaw = {
 
 // By the environments of Vite in which nothing replaces an embed.
 const flaws: Readonly<Record<string, readonly [certain: Flaw, perhaps: Flaw]>> = {
-  client: [inBrowser, perhapsInBrowser],
-  ssr: [onDemand, perhapsOnDemand],
+  client: [
+    {
+      code: 'embed-in-browser',
+      message: 'writes <snippet-embed> in the browser, where nothing replaces it.',
+    },
+    { message: 'mentions snippet-embed. An embed that it writes in the browser would stay empty.' },
+  ],
+  ssr: [
+    {
+      code: 'on-demand-page',
+      message: 'is built for pages or server islands that are rendered on demand, and contains an embed.',
+    },
+    perhapsOnDemand,
+  ],
+};
+const inIsland: Flaw = {
+  code: 'on-demand-page',
+  message: 'passes an embed to a server island, which is rendered on demand.',
 };
 
 /** Why a module of an environment must not be published; `undefined` if it may. */
@@ -84,11 +85,10 @@ export function checkBundle(
   // A bundle hands over the code of its modules as a copy of each, so it is not asked for nothing.
   if (candidates.length === 0) return;
   const chunks = Object.values(bundle).map(({ modules = {} }) => modules);
-  const reachOf = reach(context);
   const errors: { code: ErrorCode; text: string }[] = [];
   for (const [id, found] of candidates) {
     if (!chunks.some((modules) => /snippet/i.test(modules[id]?.code ?? ''))) continue;
-    const reached = environment === 'ssr' ? reachOf(id) : 'page';
+    const reached = environment === 'ssr' ? reach(id, context) : 'page';
     const flaw = flawOf(found, id, reached === undefined ? 'prerender' : environment);
     if (flaw === undefined) continue;
     const place = isStore(id) ? 'The store of collections' : placeIn(fileOf(id), source).name;
@@ -114,21 +114,22 @@ const contentModules =
 // It runs for prerendered pages too.
 const middleware = /(?:virtual:astro:|astro-internal:)middleware/;
 
-/** Returns a function that tells whether pages that are rendered on demand show what a module of the server bundle writes. */
-function reach({ isMixed, source: { folders, routes }, moduleInfo }: BundleContext) {
+/** Whether pages that are rendered on demand show what a module of the server bundle writes. */
+function reach(
+  id: string,
+  { isMixed, source: { folders, routes }, moduleInfo }: BundleContext,
+): 'page' | 'perhaps' | undefined {
   const onDemand = routes.filter(({ isPrerendered, origin }) => !isPrerendered && origin !== 'internal');
   const pages = new Set(onDemand.map(({ entrypoint }) => fileOf(join(folders.root, entrypoint))));
-  return (id: string): 'page' | 'perhaps' | undefined => {
-    const seen = new Set([id]);
-    let reached: 'perhaps' | undefined;
-    for (const each of seen) {
-      const { importers = [], dynamicImporters = [], isEntry = false } = moduleInfo(each) ?? {};
-      // Pages are entries by a virtual module, so an entry of its own is a server island.
-      const isPage = pages.has(fileOf(each)) || (isEntry && each.endsWith('.astro'));
-      if (middleware.test(each) || (contentModules.test(each) && !isStore(id))) reached = 'perhaps';
-      else if (isMixed ? isPage : importers.length + dynamicImporters.length === 0) return 'page';
-      else for (const importer of [...importers, ...dynamicImporters]) seen.add(importer);
-    }
-    return isMixed && pages.size === 0 ? undefined : reached;
-  };
+  const seen = new Set([id]);
+  let reached: 'perhaps' | undefined;
+  for (const each of seen) {
+    const { importers = [], dynamicImporters = [], isEntry = false } = moduleInfo(each) ?? {};
+    // Pages are entries by a virtual module, so an entry of its own is a server island.
+    const isPage = pages.has(fileOf(each)) || (isEntry && each.endsWith('.astro'));
+    if (middleware.test(each) || (contentModules.test(each) && !isStore(id))) reached = 'perhaps';
+    else if (isMixed ? isPage : importers.length + dynamicImporters.length === 0) return 'page';
+    else for (const importer of [...importers, ...dynamicImporters]) seen.add(importer);
+  }
+  return isMixed && pages.size === 0 ? undefined : reached;
 }

@@ -1,5 +1,5 @@
 import { globSync, statSync } from 'node:fs';
-import { basename, extname, join } from 'node:path';
+import { extname, join, parse } from 'node:path';
 import type { IntegrationResolvedRoute } from 'astro';
 import { count } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
@@ -41,8 +41,7 @@ export class SourceSearch {
   }
 
   get #all(): readonly SourceEmbed[] {
-    const files = () => new Set([...listSources(this.source.folders), ...this.source.loaded]);
-    this.#embeds ??= [...files()].flatMap((file) => embedsIn(readSource(file), file));
+    this.#embeds ??= listSources(this.source).flatMap((file) => embedsIn(readSource(file), file));
     return this.#embeds;
   }
 
@@ -111,7 +110,7 @@ export class SourceSearch {
     if (route === undefined || route.isPrerendered) return;
     const [, island] = page.split(islands);
     const found =
-      island === undefined ? this.#on(page) : this.#all.filter(({ file }) => stem(file) === island);
+      island === undefined ? this.#on(page) : this.#all.filter(({ file }) => parse(file).name === island);
     const what = island === undefined ? `${page} (route ${route.pattern})` : `The server island ${island}`;
     const places = this.#places(found).map((place) => `\n${place}`);
     const message = `${what} is rendered on demand, and contains an embed. Snippets are inlined while the site is built.${places.join('')}`;
@@ -169,18 +168,15 @@ function isContent(file: string): boolean {
   return contentTypes.split(',').includes(extname(file).slice(1));
 }
 
-/** The files of `srcDir`, and content anywhere in the project but in packages, the output and hidden folders. */
-function listSources({ root, srcDir, publicDir, outDir }: SourceFolders): string[] {
+/** The files of `srcDir`, content anywhere in the project but in packages, the output and hidden folders, and what is loaded. */
+function listSources({ folders: { root, srcDir, publicDir, outDir }, loaded }: SiteSource): string[] {
   const list = (folder: string, types: string): string[] => {
     const left = [publicDir, outDir].map((path) => `${shownSource(path, folder)}/**`);
     const found = globSync(`**/*.{${types}}`, { cwd: folder, exclude: ['**/node_modules/**', ...left] });
     return found.map((path) => fileOf(join(folder, path)));
   };
-  return [...list(root, contentTypes), ...list(srcDir, `${contentTypes},${moduleTypes}`)].sort();
-}
-
-function stem(file: string): string {
-  return basename(file, extname(file));
+  const listed = [...list(root, contentTypes), ...list(srcDir, `${contentTypes},${moduleTypes}`)].sort();
+  return [...new Set([...listed, ...loaded])];
 }
 
 /** The embeds that may be the one on a page, or those of a snippet on any page. */
@@ -189,6 +185,6 @@ function likely(embeds: readonly SourceEmbed[], id: string | undefined, page: st
   const computed = embeds.filter((one) => one.id === undefined);
   if (page === undefined) return literal.length > 0 ? literal : computed;
   // One of them may have the name of the page.
-  const isNamed = ({ file }: SourceEmbed) => Number(page.includes(stem(file)));
+  const isNamed = ({ file }: SourceEmbed) => Number(page.includes(parse(file).name));
   return [...literal.sort((a, b) => isNamed(b) - isNamed(a)), ...computed];
 }

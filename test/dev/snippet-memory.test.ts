@@ -144,3 +144,19 @@ test('a page that shows children or an error does not change while the service i
   await memory.update(snippet, true);
   expect(memory.hashOf([snippet])).not.toBe(hash);
 });
+
+test('what a page shows is forgotten 10 minutes after its last question', async () => {
+  const { memory, get } = remember('old');
+  const snippet = await get();
+  const hash = memory.hashOf([snippet]);
+  for (let times = 0; times < 3; times += 1) {
+    vi.advanceTimersByTime(599_000);
+    expect(memory.shownAs(hash)).toEqual([snippet]);
+  }
+  vi.advanceTimersByTime(300_000);
+  expect(memory.hashOf([snippet])).toBe(hash);
+  vi.advanceTimersByTime(599_000);
+  expect(memory.shownAs(hash)).toEqual([snippet]);
+  vi.advanceTimersByTime(601_000);
+  expect(memory.shownAs(hash)).toBeUndefined();
+});

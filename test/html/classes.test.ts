@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { classesOfStyles } from '../../src/build/class-checker.ts';
+import { classesOfStyles } from '../../src/build/classes.ts';
 import { classesIn } from '../../src/html/rules.ts';
 
 test('the classes of HTML are read as a browser reads them, each once and sorted', () => {

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { cleanText } from '../../client/clean-text.ts';
 import { attributesOf, type Edit, type Range, type Tag, walk } from '../../embed/html-scanner.ts';
 import { asBytes, asUnit } from '../../embed/layers.ts';
-import { hashSource } from '../../html/content-security-policy.ts';
 import { editUrlOf, type Settings } from '../../settings/settings.ts';
 import type { FetchedSnippets } from '../../snippets/fetch-snippets.ts';
 import type { FileEmbed, SnippetUse } from '../../snippets/file-embeds.ts';
@@ -42,40 +41,36 @@ export function linkSnippets(settings: Settings, uses: readonly SnippetUse[], fe
   const { editLinks, editUrl } = settings;
   if (!editLinks || editUrl === undefined) return undefined;
   const isWebUrl = ({ protocol }: URL) => /^https?:$/.test(protocol);
-  return new EditLinks(panelSnippets(uses, fetched, (id) => editUrlOf(id, editUrl, isWebUrl)));
+  return panelSnippets(uses, fetched, (id) => editUrlOf(id, editUrl, isWebUrl));
 }
 
-/** Adds to pages what the panel needs: marks around the places of snippets, and what it says of them. */
-export class EditLinks {
-  readonly snippets: Readonly<Record<string, PanelSnippet>>;
-  readonly #hash: string | undefined;
-  /** The number of pages so far. */
-  pages = 0;
+export interface EditLinks {
+  /** What the panel says of snippets, by their ids. */
+  linked?: Readonly<Record<string, PanelSnippet>> | undefined;
+  /** Of a page of `astro dev`, where the toolbar has the panel. Other pages get a script for it. */
+  hash?: string | undefined;
+}
 
-  /** @param hash of a page of `astro dev`, where the toolbar has the panel. Other pages get a script for it. */
-  constructor(snippets: Readonly<Record<string, PanelSnippet>>, hash?: string) {
-    this.snippets = snippets;
-    this.#hash = hash;
-  }
-
-  /** Marks the embeds of a page where a browser reads a comment. `undefined` for what is only part of a page. */
-  add(page: Buffer, embeds: readonly FileEmbed[]): { embeds: FileEmbed[]; script: Edit } | undefined {
-    const { scriptAt, unmarked } = readPage(page.toString('latin1'), embeds);
-    if (scriptAt === undefined) return undefined;
-    this.pages += 1;
-    const linked = [...Map.groupBy(embeds, ({ request }) => request.id)].map(([id, shown]) => {
-      const places = new Set(shown.flatMap((embed) => unmarked.get(embed) ?? []));
-      return { id, ...this.snippets[id], unmarked: [...places] };
-    });
-    const script = this.#hash === undefined ? `<script type="module">${pageScript()}</script>` : '';
-    const text = asBytes(dataElement(linked, this.#hash) + script);
-    return {
-      embeds: embeds.map((embed) =>
-        unmarked.has(embed) ? embed : { ...embed, form: { ...embed.form, mark: `${embed.request.id}` } },
-      ),
-      script: { start: scriptAt, end: scriptAt, text },
-    };
-  }
+/** Marks the embeds of a page where a browser reads a comment; none of what is only part of a page. */
+export function linkPage(
+  page: Buffer,
+  embeds: readonly FileEmbed[],
+  { linked, hash }: EditLinks,
+): { embeds: readonly FileEmbed[]; script?: Edit } {
+  if (linked === undefined) return { embeds };
+  const { scriptAt, unmarked } = readPage(page.toString('latin1'), embeds);
+  if (scriptAt === undefined) return { embeds };
+  const snippets = [...Map.groupBy(embeds, ({ request }) => request.id)].map(([id, shown]) => {
+    const places = new Set(shown.flatMap((embed) => unmarked.get(embed) ?? []));
+    return { id, ...linked[id], unmarked: [...places] };
+  });
+  const script = hash === undefined ? `<script type="module">${panelScript()}</script>` : '';
+  return {
+    embeds: embeds.map((embed) =>
+      unmarked.has(embed) ? embed : { ...embed, form: { ...embed.form, mark: `${embed.request.id}` } },
+    ),
+    script: { start: scriptAt, end: scriptAt, text: asBytes(dataElement(snippets, hash) + script) },
+  };
 }
 
 export const dataId = 'snippet-edit-links';
@@ -91,15 +86,11 @@ export function dataElement(snippets: readonly PanelSnippet[], hash?: string): s
 const comments = /^\s*(?:(?:\/\/.*|\/\*\*[\s\S]*?\*\/)\n\s*)*/gm;
 let code: string | undefined;
 
-function pageScript(): string {
+/** The script of each page. */
+export function panelScript(): string {
   // Without what only its readers need, since it is in every page.
   code ??= `${readFileSync(join(import.meta.dirname, 'panel.js'), 'utf8').replace(comments, '')}addToPage();\n`;
   return code;
-}
-
-/** What a Content Security Policy has to allow for the script: `'sha256-…'`. */
-export function scriptSource(): string {
-  return hashSource(pageScript());
 }
 
 /** Finds where the script of a page belongs, and the places that cannot be marked, each as people call it. */

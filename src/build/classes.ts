@@ -1,8 +1,45 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { decodeHTMLAttribute } from 'entities/decode';
+import { escapeAttribute } from 'entities/escape';
 import { attributesOf, readAttribute, walk } from '../embed/html-scanner.ts';
 import { listNames, listPlaces } from '../failures/report.ts';
+import { writeAtomically } from '../files/write.ts';
 import type { MadePage } from './inline-page.ts';
+
+/** What tools that make CSS read while Vite bundles: it names only classes, so that CSS changes only when they do. */
+export class ClassFile {
+  readonly file: string;
+  readonly #names: Set<string>;
+  written: readonly string[];
+
+  /** @param keeps whether the classes of the last time stay, as it is not known which of them are used. */
+  constructor(file: string, keeps: boolean) {
+    this.file = file;
+    const text = this.#read();
+    const [, names = ''] = /^<div class="([^"]+)"/.exec(text ?? '') ?? [];
+    this.written = names === '' ? [] : decodeHTMLAttribute(names).split(' ');
+    this.#names = new Set(keeps ? this.written : []);
+    // So that a tool does not look for it in vain.
+    if (text === undefined) this.write();
+  }
+
+  add(names: Iterable<string>): void {
+    for (const name of names) this.#names.add(name);
+  }
+
+  /** Unless it is as it should be: a tool that watches it would make CSS again. A build beside a dev server writes it, too. */
+  write(): void {
+    this.written = [...this.#names].sort();
+    const text = `<div class="${escapeAttribute(this.written.join(' '))}"></div>\n`;
+    if (text !== this.#read()) writeAtomically(this.file, text);
+  }
+
+  /** `undefined` before the first build. */
+  #read(): string | undefined {
+    return existsSync(this.file) ? readFileSync(this.file, 'utf8') : undefined;
+  }
+}
 
 /** Finds classes of snippets that no style sheet of their pages has. `made` are those for which CSS was asked. */
 export function classChecker(directory: string, base: string, made: readonly string[]) {
@@ -11,28 +48,29 @@ export function classChecker(directory: string, base: string, made: readonly str
   const missing = new Map<number, { names: Set<string>; places: Set<string> }>();
 
   /** The classes of a style sheet; `undefined` if it is not part of the site, so that it may have any. */
-  const readSheet = (href: string) => {
+  const sheetAt = (href: string) => {
+    if (sheets.has(href)) return sheets.get(href);
     const [path = ''] = href.split(/[?#]/);
     const inside = path.startsWith(`${root}/`) ? path.slice(root.length) : path;
-    if (!/^\/(?!\/)/.test(inside)) return undefined;
+    let classes: ReadonlySet<string> | undefined;
     try {
-      return classesOfStyles(readFileSync(join(directory, decodeURI(inside)), 'utf8'));
+      const file = join(directory, decodeURI(inside));
+      if (/^\/(?!\/)/.test(inside)) classes = classesOfStyles(readFileSync(file, 'utf8'));
     } catch {
       // It is written later, or not part of the output.
-      return undefined;
     }
+    sheets.set(href, classes);
+    return classes;
   };
 
   const sheetsOn = (html: string) => {
     const found: (ReadonlySet<string> | undefined)[] = [];
     walk(html, '', {
-      open: (tag) => {
+      open(tag) {
         const attributes = tag.name === 'link' ? attributesOf(html, tag) : [];
         const kinds = readAttribute(attributes, 'rel')?.toLowerCase().split(/\s+/);
-        const href = kinds?.includes('stylesheet') ? readAttribute(attributes, 'href') : undefined;
-        if (href === undefined) return tag.name;
-        if (!sheets.has(href)) sheets.set(href, readSheet(href));
-        found.push(sheets.get(href));
+        const href = readAttribute(attributes, 'href');
+        if (href !== undefined && kinds?.includes('stylesheet')) found.push(sheetAt(href));
         return tag.name;
       },
       text({ start, end }, holder) {
