@@ -23,22 +23,15 @@ import {
   type ScannedSite,
   type SiteFile,
 } from './scan-site.ts';
-import { type Site, SiteRun } from './site-run.ts';
-
-/** What a build has left, to tell what was written later. */
-interface FinishedSite {
-  /** In milliseconds since the epoch. */
-  at: number;
-  verifier: OutputVerifier;
-  /** `undefined` for a site that needs no manifest. */
-  inlined?: Manifest;
-  record?: (at: number) => Promise<void>;
-}
+import { SiteRun } from './site-run.ts';
 
 /** A build; or a sync, which loads collections and nothing else. */
 export class BuildRun extends SiteRun {
-  readonly #manifest: string;
-  readonly #lockFile: string;
+  readonly #manifest = manifestFile({
+    ...this.site.sources.folders,
+    cacheDir: fileURLToPath(this.site.config.cacheDir),
+  });
+  readonly #lockFile = lockFile(this.#manifest, this.site.sources.folders.outDir);
   #announcements: Announcements | undefined;
   #lock: ReturnType<typeof lockAfterRefresh> | undefined;
   #hadManifest = false;
@@ -47,14 +40,10 @@ export class BuildRun extends SiteRun {
   #fetching = 0;
   /** By the names of collections, since Astro may load one again. */
   readonly #collected = new Map<string, CollectedEntry[]>();
-  #finished: FinishedSite | undefined;
-
-  constructor(site: Site) {
-    super(site);
-    const cacheDir = fileURLToPath(site.config.cacheDir);
-    this.#manifest = manifestFile({ ...this.sources.folders, cacheDir });
-    this.#lockFile = lockFile(this.#manifest, this.sources.folders.outDir);
-  }
+  /** Unless the site needs no manifest. */
+  #inlined: { build: SiteBuild; manifest: Manifest } | undefined;
+  /** When pages were done, in milliseconds since the epoch: what was written later is checked, too. */
+  #finished: { at: number; verifier: OutputVerifier } | undefined;
 
   protected override async openFetcher(): Promise<SnippetFetcher> {
     // Until then, a refresh may write the record of the last build.
@@ -141,7 +130,7 @@ export class BuildRun extends SiteRun {
    * in the site's own code or its collections. @throws AstroError if another build writes to it.
    */
   async lockOutput(): Promise<void> {
-    const { root, outDir } = this.sources.folders;
+    const { root, outDir } = this.site.sources.folders;
     const log = (line: string) => this.site.logger.info(line);
     // Several modules may ask at the same time.
     this.#lock ??= lockAfterRefresh(this.#lockFile, relative(root, outDir), log);
@@ -162,16 +151,15 @@ export class BuildRun extends SiteRun {
         this.#lock === undefined &&
         this.#collected.size === 0 &&
         !scannable.some((file) => verifier.mayEmbed(file));
-      let made: Pick<FinishedSite, 'inlined' | 'record'> | undefined;
       if (!isPlain) {
         // What is inside an embed goes, so the files are checked as they are then.
         verifier = new OutputVerifier(apiKey);
-        made = await this.#inline({ directory, routeToHeaders, verifier }, scannable);
+        await this.#inline({ directory, routeToHeaders, verifier }, scannable);
       }
       await verifier.read(others);
       for (const { file } of verifier.withKey) await rm(file, { force: true });
       verifier.refuse((names) => `The API key was found in ${names}. These files were removed.`);
-      this.#finished = { at: Date.now(), verifier, ...made };
+      this.#finished = { at: Date.now(), verifier };
     });
     await this.close();
   }
@@ -180,13 +168,13 @@ export class BuildRun extends SiteRun {
   async #inline(
     output: Pick<SiteBuild, 'directory' | 'routeToHeaders' | 'verifier'>,
     scannable: readonly ScannableFile[],
-  ) {
+  ): Promise<void> {
     const fetcher = await this.open();
-    const { settings, sources, urls, environment, before } = this;
-    const { config, logger } = this.site;
-    const { buildSite, recordSite } = await import('./build-site.ts');
+    const { settings, urls, environment, before } = this;
+    const { config, logger, sources } = this.site;
+    const { buildSite } = await import('./build-site.ts');
     const { SourceSearch } = await import('../source/source-search.ts');
-    const site: SiteBuild = {
+    const build: SiteBuild = {
       ...output,
       fetcher,
       before,
@@ -206,8 +194,8 @@ export class BuildRun extends SiteRun {
         .filter(({ hooks }) => hooks['astro:build:generated'] ?? hooks['astro:build:done'])
         .map(({ name }) => name),
     };
-    const inlined = await buildSite(site, scannable);
-    return inlined && { inlined, record: (at: number) => recordSite(site, inlined, at) };
+    const manifest = await buildSite(build, scannable);
+    this.#inlined = manifest && { build, manifest };
   }
 
   /**
@@ -219,7 +207,8 @@ export class BuildRun extends SiteRun {
     const finished = this.#finished;
     if (finished !== undefined) {
       await this.#attempt(async () => {
-        const { at, verifier, inlined, record } = finished;
+        const { at, verifier } = finished;
+        const made = this.#inlined;
         const isLate = ({ file }: SiteFile) => isSince(statSync(file, { throwIfNoEntry: false }), at);
         const { scannable, others, compressed } = listSiteFiles([directory], this.settings.exclude);
         const embedding = scannable.filter((file) => isLate(file) && verifier.mayEmbed(file));
@@ -227,13 +216,13 @@ export class BuildRun extends SiteRun {
         // Of the whole build: Astro still removed those that it rendered pages with.
         for (const line of verifier.codeWarnings()) this.site.logger.warn(line);
         verifier.refuse((names) => `Another integration wrote the API key into ${names}.`);
-        if (embedding.length > 0 || inlined !== undefined) {
+        if (embedding.length > 0 || made !== undefined) {
           const { refuseLateFiles } = await import('./output-state.ts');
-          refuseLateFiles(embedding, compressed, inlined);
+          refuseLateFiles(embedding, compressed, made?.manifest);
         }
         // A site without snippets has no record, and there is nothing to say of that.
-        if (record === undefined) await rm(missingNote(this.#manifest), { force: true });
-        else await record(at);
+        if (made === undefined) await rm(missingNote(this.#manifest), { force: true });
+        else await (await import('./build-site.ts')).recordSite(made.build, made.manifest, at);
       });
     }
     await this.release();

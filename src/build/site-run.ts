@@ -29,7 +29,6 @@ export interface Site {
 export abstract class SiteRun {
   readonly site: Site;
   readonly urls: SiteUrls;
-  readonly sources: SiteSource;
   /** Known once Vite has read the environment. */
   settings!: Settings;
   protected environment!: EnvironmentFiles;
@@ -44,7 +43,6 @@ export abstract class SiteRun {
     const { base, trailingSlash, build, site: url } = site.config;
     this.site = site;
     this.urls = { site: url, base, trailingSlash, format: build.format };
-    this.sources = site.sources;
   }
 
   async openClasses(): Promise<void> {
@@ -58,7 +56,7 @@ export abstract class SiteRun {
   /** In Vite's `configResolved`: several times in a build, and again when a `.env` file changes in dev. */
   readEnvironment(environment: Environment, { mode, directory }: EnvironmentFiles): void {
     // From the folder of the project, so that both can be moved together.
-    this.environment = { mode, directory: directory && relative(this.sources.folders.root, directory) };
+    this.environment = { mode, directory: directory && relative(this.site.sources.folders.root, directory) };
     const variables = JSON.stringify(environment);
     if (variables === this.#variables) return;
     const { command, options, config } = this.site;
@@ -95,7 +93,7 @@ export abstract class SiteRun {
     const uses: SnippetUses = new Map();
     for (const [entry, request] of entries) addUse(uses, request, entryName({ collection, entry }));
     const { SourceSearch } = await import('../source/source-search.ts');
-    const placeOf = new SourceSearch(this.sources).whereWritten;
+    const placeOf = new SourceSearch(this.site.sources).whereWritten;
     const snippets = await (await this.open()).fetch([...uses.values()], { placeOf });
     this.noteClasses(snippets.values());
     return snippets;
@@ -116,7 +114,7 @@ export abstract class SiteRun {
     const { SourceSearch } = await import('../source/source-search.ts');
     // What the option adds may depend on the page's language, which is known once the page is rendered.
     const isKnown = this.settings.params === undefined;
-    const literal = isKnown ? new SourceSearch(this.sources).literalRequests() : [];
+    const literal = isKnown ? new SourceSearch(this.site.sources).literalRequests() : [];
     const before = this.before?.snippets ?? [];
     const uses: SnippetUses = new Map();
     for (const request of [...before, ...literal]) addUse(uses, request, '');

@@ -53,8 +53,8 @@ export class DevRun extends SiteRun {
     const { middlewares, watcher, environments, httpServer } = server;
     const { hot } = environments.client;
     // Later versions escape what Vite reports of modules for the browser.
-    if (astroMajor(this.sources.folders.root) < 6) escapeOwnErrors(hot);
-    this.sources.importsOf = (id) =>
+    if (astroMajor(this.site.sources.folders.root) < 6) escapeOwnErrors(hot);
+    this.site.sources.importsOf = (id) =>
       Object.values(environments).flatMap(({ moduleGraph }) =>
         [...(moduleGraph.getModuleById(id)?.importedModules ?? [])].flatMap((imported) => imported.id ?? []),
       );

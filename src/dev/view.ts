@@ -39,7 +39,7 @@ export function responseInliner(run: DevRun, server: Server, memory: SnippetMemo
     try {
       const names = [page.slice(base.length), ...(isPage ? routeFiles(page, base) : [])];
       if (names.some((name) => picomatch.isMatch(name, settings.exclude))) return response;
-      const search = new SourceSearch(run.sources);
+      const search = new SourceSearch(run.site.sources);
       const placeOf = search.whereWritten;
       const uses = new Map<string, SnippetUse>();
       const addParams = pageParams(settings.params, canonicalPath(page, isPage, run.urls));
