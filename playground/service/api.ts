@@ -1,9 +1,9 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi';
-import type { Context } from 'hono';
-import type { ApiEnvironment } from './api-environment.ts';
-import { authenticate, type Operation } from './authenticate.ts';
+import type { MiddlewareHandler } from 'hono';
+import { type ApiEnvironment, authenticate, type Operation } from './authenticate.ts';
 import { type Faults, faultyAnswers } from './faults.ts';
-import { problemKinds, problemResponse, problemSchema } from './problems.ts';
+import type { ServiceOptions } from './index.ts';
+import { problemKinds, problemSchema, refusalWith } from './problems.ts';
 import { idSchema, paramsSchema, parseParams, renderedSchema, snippetSchema } from './schemas.ts';
 import type { Store } from './store/index.ts';
 import { renderTemplate, TemplateError } from './template.ts';
@@ -11,8 +11,6 @@ import { renderTemplate, TemplateError } from './template.ts';
 /** Path prefixes of the two base addresses: two, so that whoever mixes them up finds out. */
 export const retrievePath = '/content/v1';
 export const renderPath = '/delivery';
-
-type ApiContext = Context<ApiEnvironment>;
 
 const request = {
   params: z.object({ id: idSchema }),
@@ -44,14 +42,11 @@ const variants = {
   },
 } as const;
 
-export interface ApiParts {
+interface ApiParts extends Pick<ServiceOptions, 'random' | 'beforeAnswer'> {
   store: Store;
   faults: Faults;
-  random: () => number;
   /** Where the pages are that explain the problems. */
   websiteUrl: string;
-  /** Awaited before each answer. */
-  beforeAnswer?: (() => Promise<unknown>) | undefined;
 }
 
 /**
@@ -59,20 +54,17 @@ export interface ApiParts {
  *
  * Both fill in the variables: section 4.1 too calls `params` "variables passed into the snippet".
  */
-export function createApi({
-  store,
-  faults,
-  random,
-  websiteUrl,
-  beforeAnswer,
-}: ApiParts): OpenAPIHono<ApiEnvironment> {
+export function createApi({ store, faults, random = Math.random, websiteUrl, beforeAnswer }: ApiParts) {
+  const refuse = refusalWith(websiteUrl);
+  // The same for a snippet that is not there, is not published, or is another organization's.
+  const notFound = (id: string | number | undefined) =>
+    refuse(404, `There is no published snippet ${id} in this organization.`);
   const api = new OpenAPIHono<ApiEnvironment>({
     // The only thing a schema can refuse is the id.
-    defaultHook: (result, context) => (result.success ? undefined : notFound(context as ApiContext)),
+    defaultHook: (result, context) => (result.success ? undefined : notFound(context.req.param('id'))),
   });
 
-  api.use(async (context, next) => {
-    context.set('websiteUrl', websiteUrl);
+  api.use(async (_context, next) => {
     await beforeAnswer?.();
     return next();
   });
@@ -82,17 +74,27 @@ export function createApi({
     const responses = { 200: success, ...failures };
     const security = [{ apiKey: [] }];
     const route = createRoute({ method: 'get', path, summary, security, request, responses });
-    api.use(route.getRoutingPath(), logged(store, operation), faultyAnswers(faults, random), guarded);
-    api.on(['POST', 'PUT', 'PATCH', 'DELETE'], route.getRoutingPath(), (context) =>
-      problemResponse(context.var.websiteUrl, 405, 'Snippets are only read through the API.', {
-        allow: 'GET, HEAD',
-      }),
+    api.use(route.getRoutingPath(), logged(store, operation), faultyAnswers(faults, random, refuse));
+    api.use(route.getRoutingPath(), async ({ var: { denial } }, next) =>
+      denial ? refuse(denial.status, denial.detail, denial.headers) : next(),
+    );
+    api.on(['POST', 'PUT', 'PATCH', 'DELETE'], route.getRoutingPath(), () =>
+      refuse(405, 'Snippets are only read through the API.', { allow: 'GET, HEAD' }),
     );
     api.openapi(route, async (context) => {
       const { id } = context.req.valid('param');
-      const found = await contentOf(store, context, id, context.req.valid('query').params);
-      if (found instanceof Response) return found as never;
-      return context.json(operation === 'render' ? { content: found.content } : { id, ...found }, 200);
+      const params = parseParams(context.req.valid('query').params);
+      if (params === undefined) return refuse(400, 'params is not a JSON object.') as never;
+      const { caller } = context.var;
+      const snippet = caller && store.snippets.published(caller.organization.id, id);
+      if (snippet === undefined) return notFound(id) as never;
+      try {
+        const content = await renderTemplate(snippet.content, params);
+        return context.json(operation === 'render' ? { content } : { id, name: snippet.name, content }, 200);
+      } catch (error) {
+        if (!(error instanceof TemplateError)) throw error;
+        return refuse(500, `Snippet ${id} has a mistake: ${error.message}`) as never;
+      }
     });
   }
 
@@ -104,59 +106,20 @@ export function createApi({
   }));
 
   for (const prefix of [retrievePath, renderPath]) {
-    api.all(`${prefix}/*`, (context) =>
-      problemResponse(context.var.websiteUrl, 404, `There is nothing at ${context.req.path}.`),
-    );
+    api.all(`${prefix}/*`, ({ req }) => refuse(404, `There is nothing at ${req.path}.`));
   }
   return api;
 }
 
-/** The filled-in content of a published snippet of the caller's organization, or the answer that says why not. */
-async function contentOf(
-  store: Store,
-  context: ApiContext,
-  id: number,
-  text: string | undefined,
-): Promise<{ name: string; content: string } | Response> {
-  const { websiteUrl, caller } = context.var;
-  const params = parseParams(text);
-  if (params === undefined) return problemResponse(websiteUrl, 400, 'params is not a JSON object.');
-  const snippet = caller && store.snippets.published(caller.organization.id, id);
-  if (snippet === undefined) return notFound(context);
-  try {
-    return { name: snippet.name, content: await renderTemplate(snippet.content, params) };
-  } catch (error) {
-    if (!(error instanceof TemplateError)) throw error;
-    return problemResponse(websiteUrl, 500, `Snippet ${id} has a mistake: ${error.message}`);
-  }
-}
-
-/** The same for a snippet that is not there, is not published, or is another organization's. */
-function notFound(context: ApiContext): Response {
-  const id = context.req.param('id');
-  return problemResponse(
-    context.var.websiteUrl,
-    404,
-    `There is no published snippet ${id} in this organization.`,
-  );
-}
-
-async function guarded({ var: { denial, websiteUrl } }: ApiContext, next: () => Promise<void>) {
-  if (denial !== undefined) return problemResponse(websiteUrl, denial.status, denial.detail, denial.headers);
-  await next();
-  return undefined;
-}
-
-function logged(store: Store, operation: Operation) {
-  return async (context: ApiContext, next: () => Promise<void>): Promise<void> => {
+function logged(store: Store, operation: Operation): MiddlewareHandler<ApiEnvironment> {
+  return async (context, next) => {
     const start = performance.now();
-    const answer = authenticate(store, context.req.header('authorization'), operation);
-    // Also of a request that a fault answers.
-    const caller = 'status' in answer ? answer.caller : answer;
-    if (caller !== undefined) context.set('caller', caller);
-    if ('status' in answer) context.set('denial', answer);
+    const authorization = context.req.header('authorization');
+    const { caller, denial } = authenticate(store, authorization, operation);
+    context.set('caller', caller);
+    context.set('denial', denial);
     await next();
-    const secret = /^Bearer (\S+)/.exec(context.req.header('authorization') ?? '')?.[1];
+    const secret = /^Bearer (\S+)/.exec(authorization ?? '')?.[1];
     // The log is shown on the website, which shows no key.
     const withoutKey = (text: string) => (secret === undefined ? text : text.replaceAll(secret, '[API key]'));
     const params = context.req.query('params');

@@ -1,3 +1,4 @@
+import type { Http2Bindings, HttpBindings } from '@hono/node-server';
 import type { ProblemStatus } from './problems.ts';
 import type { Store } from './store/index.ts';
 import type { ApiKey, KeyKind } from './store/keys.ts';
@@ -14,17 +15,16 @@ export const scopes: Readonly<Record<KeyKind, readonly Operation[]>> = {
   public: ['retrieve'],
 };
 
-export interface Caller {
-  key: ApiKey;
-  organization: Organization;
+/** Who asks, where that is known, and why it is denied. */
+interface Access {
+  caller?: { key: ApiKey; organization: Organization } | undefined;
+  denial?: { status: ProblemStatus; detail: string; headers?: Record<string, string> } | undefined;
 }
 
-export interface Denial {
-  status: Extract<ProblemStatus, 401 | 402 | 403>;
-  detail: string;
-  headers: Record<string, string>;
-  /** Who was denied, where that is known. */
-  caller?: Caller;
+/** What a request of the API carries on its way. */
+export interface ApiEnvironment {
+  Bindings: HttpBindings | Http2Bindings;
+  Variables: Access;
 }
 
 /**
@@ -32,32 +32,29 @@ export interface Denial {
  * organization may be served at all (402), then whether this key may do this (403). What exists (404) is asked
  * only after that, so that no one learns of it who may not know.
  */
-export function authenticate(
-  store: Store,
-  authorization: string | undefined,
-  operation: Operation,
-): Caller | Denial {
-  const deny = (status: Denial['status'], detail: string, more: Partial<Denial> = {}): Denial => ({
-    status,
-    detail,
-    headers: {},
-    ...more,
-  });
+export function authenticate(store: Store, authorization: string | undefined, operation: Operation): Access {
   if (authorization === undefined) {
-    const headers = { 'www-authenticate': 'Bearer' };
-    return deny(401, 'No API key was provided. Send it as a bearer credential.', { headers });
+    const detail = 'No API key was provided. Send it as a bearer credential.';
+    return { denial: { status: 401, detail, headers: { 'www-authenticate': 'Bearer' } } };
   }
   const secret = /^Bearer ([\x21-\x7e]+)$/i.exec(authorization)?.[1];
   const key = secret === undefined ? undefined : store.keys.find(secret);
   const organization = key && store.organizations.get(key.organizationId);
   if (key === undefined || organization === undefined) {
+    const detail = 'The API key is not valid: it is unknown or was revoked.';
     const headers = { 'www-authenticate': 'Bearer error="invalid_token"' };
-    return deny(401, 'The API key is not valid: it is unknown or was revoked.', { headers });
+    return { denial: { status: 401, detail, headers } };
   }
   const caller = { key, organization };
-  if (organization.subscription === 'expired')
-    return deny(402, `The subscription of ${organization.name} has expired.`, { caller });
-  if (!scopes[key.kind].includes(operation))
-    return deny(403, `A ${key.kind} API key may not ${operation} snippets.`, { caller });
-  return caller;
+  if (organization.subscription === 'expired') {
+    const detail = `The subscription of ${organization.name} has expired.`;
+    return { caller, denial: { status: 402, detail } };
+  }
+  if (!scopes[key.kind].includes(operation)) {
+    return {
+      caller,
+      denial: { status: 403, detail: `A ${key.kind} API key may not ${operation} snippets.` },
+    };
+  }
+  return { caller };
 }

@@ -1,67 +1,55 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Http2Bindings, HttpBindings } from '@hono/node-server';
 import type { MiddlewareHandler } from 'hono';
-import type { ApiEnvironment } from './api-environment.ts';
-import { problemResponse } from './problems.ts';
+import type { ApiEnvironment } from './authenticate.ts';
+import type { Refuse } from './problems.ts';
 
 /** What is wrong with the service at the moment, on demand. All of it can be changed while it runs. */
-export interface Faults {
-  /** The share of requests that fail, from 0 to 1. */
-  failing: number;
-  /** So many of the next requests fail, whatever the share. */
-  failingNext: number;
-  failingStatus: 500 | 502 | 503 | 504;
-  /** Sent with each failure, as it is; empty for none. */
-  retryAfter: string;
-  /** Before each answer, in milliseconds; in truth between half of it and half as much again. */
-  latency: number;
-  /** The share of answers that are cut off in the middle of their body, from 0 to 1. */
-  cut: number;
-  /** As if variant B were not there at all: a 404 of a web server that has no such route, and so no problem. */
-  renderAbsent: boolean;
-  /** The snippets that all this applies to; none listed, to all. */
-  only: number[];
-}
+export type Faults = typeof noFaults;
 
-export const noFaults: Readonly<Faults> = {
+export const noFaults = {
+  /** The share of requests that fail, from 0 to 1. */
   failing: 0,
+  /** So many of the next requests fail, whatever the share. */
   failingNext: 0,
-  failingStatus: 503,
+  failingStatus: 503 as 500 | 502 | 503 | 504,
+  /** Sent with each failure, as it is; empty for none. */
   retryAfter: '',
+  /** Before each answer, in milliseconds; in truth between half of it and half as much again. */
   latency: 0,
+  /** The share of answers that are cut off in the middle of their body, from 0 to 1. */
   cut: 0,
+  /** As if variant B were not there at all: a 404 of a web server that has no such route, and so no problem. */
   renderAbsent: false,
-  only: [],
+  /** The snippets that all this applies to; none listed, to all. */
+  only: [] as number[],
 };
 
 /** Puts the faults between a request and its answer. */
-export function faultyAnswers(faults: Faults, random: () => number): MiddlewareHandler<ApiEnvironment> {
+export function faultyAnswers(
+  faults: Faults,
+  random: () => number,
+  refuse: Refuse,
+): MiddlewareHandler<ApiEnvironment> {
   return async (context, next) => {
     const id = Number(context.req.param('id'));
     if (faults.only.length > 0 && !faults.only.includes(id)) return next();
-    if (faults.latency > 0) await wait(faults.latency * (0.5 + random()));
+    // Unreferenced: an answer that is still waited for does not keep a service that was closed from ending.
+    if (faults.latency > 0) await wait(faults.latency * (0.5 + random()), undefined, { ref: false });
     if (faults.renderAbsent && context.req.path.endsWith('/render'))
       return context.text('404 Not Found', 404);
     const isNext = faults.failingNext > 0;
     if (isNext) faults.failingNext -= 1;
     if (isNext || random() < faults.failing) {
-      const headers: Record<string, string> =
-        faults.retryAfter === '' ? {} : { 'retry-after': faults.retryAfter };
-      return problemResponse(
-        context.var.websiteUrl,
-        faults.failingStatus,
-        'This is a fault on demand: it was switched on for the playground.',
-        headers,
-      );
+      const { failingStatus, retryAfter } = faults;
+      const detail = 'This is a fault on demand: it was switched on for the playground.';
+      const headers = retryAfter === '' ? undefined : { 'retry-after': retryAfter };
+      return refuse(failingStatus, detail, headers);
     }
     await next();
     if (random() < faults.cut) context.res = cutShort(context.res, context.env);
     return undefined;
   };
-}
-
-function wait(milliseconds: number): Promise<void> {
-  // Unreferenced: an answer that is still waited for does not keep a service that was closed from ending.
-  return new Promise((resolve) => setTimeout(resolve, milliseconds).unref());
 }
 
 /** The same answer, whose connection (or stream, with HTTP/2) ends in the middle of the body. */
@@ -74,5 +62,5 @@ function cutShort(response: Response, { outgoing }: HttpBindings | Http2Bindings
       setTimeout(() => ('stream' in outgoing ? outgoing.stream : outgoing).destroy(), 10);
     },
   });
-  return new Response(body, { status: response.status, headers: response.headers });
+  return new Response(body, response);
 }

@@ -3,9 +3,9 @@ import { type Certificate, createCertificate } from './certificate.ts';
 import { type Faults, noFaults } from './faults.ts';
 import type { Publisher } from './publisher.ts';
 import { seed } from './seed.ts';
-import { listenPlainly, listenSecurely } from './server.ts';
+import { listen } from './server.ts';
 import { Store } from './store/index.ts';
-import { createWebhookSender, type SenderOptions, type WebhookSender } from './webhooks.ts';
+import { createWebhookSender, type SenderOptions } from './webhooks.ts';
 import { createWebsite } from './website/index.ts';
 import { Sessions } from './website/sessions.ts';
 
@@ -25,7 +25,7 @@ export interface ServiceOptions {
   publisher?: Publisher;
   /** Called when a login link was used: it is spent, and another one may be wanted. */
   onSignIn?: (organizationId: number) => void;
-  /** Writes a new login link to the terminal: someone who is not signed in asked for one. */
+  /** Writes a new login link to where only the owner of this machine reads it: someone asked for one. */
   onLinkWanted?: () => void;
   /** What it shows to its clients. @default a new one, from a new authority */
   certificate?: Certificate;
@@ -37,33 +37,13 @@ export interface ServiceOptions {
   onSetAside?: (line: string) => void;
 }
 
-export interface Service {
-  /** Base address of variant B. */
-  renderBaseUrl: string;
-  /** Base address of variant A. */
-  retrieveBaseUrl: string;
-  /** Where the document that describes the API is. */
-  openApiUrl: string;
-  /** The website: snippets, keys, requests, faults, account. */
-  websiteUrl: string;
-  /** What a site that is built on this machine needs in its environment, besides a key. */
-  settings: Record<string, string>;
-  /** The authority (PEM) that a client of the API has to trust. */
-  certificateAuthority: string;
-  store: Store;
-  webhooks: WebhookSender;
-  /** Changed in place, it takes effect with the next request. */
-  faults: Faults;
-  /** Makes a link that signs in to the website, once. */
-  loginLink(organizationId: number): string;
-  close(): Promise<void>;
-}
+export type Service = Awaited<ReturnType<typeof startService>>;
 
 /**
  * Starts the Snippet Delivery Service on this machine, on the loopback interface: the API over HTTPS, by HTTP/1.1
  * and HTTP/2, and the website. A new database is filled with a small organization.
  */
-export async function startService(options: ServiceOptions = {}): Promise<Service> {
+export async function startService(options: ServiceOptions = {}) {
   const certificate = options.certificate ?? (await createCertificate());
   const store = new Store(options.database ?? ':memory:');
   seed(store);
@@ -76,44 +56,35 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const faults: Faults = { ...noFaults, ...options.faults };
   const sessions = new Sessions();
   const webhooks = createWebhookSender(store, options.webhooks);
-  const website = await listenPlainly(
-    createWebsite(
-      {
-        ...{ store, faults, publisher: options.publisher, webhooks },
-        ...{ onSignIn: options.onSignIn ?? (() => {}), onLinkWanted: options.onLinkWanted },
-        settings: () => settings,
-      },
-      sessions,
-    ).fetch,
-    options.websitePort ?? 0,
-  );
-  const api = await listenSecurely(
-    createApi({
-      ...{ store, faults, random: options.random ?? Math.random },
-      ...{ websiteUrl: website.origin, beforeAnswer: options.beforeAnswer },
-    }).fetch as never,
-    certificate,
-    options.port ?? 0,
-  );
-  const renderBaseUrl = api.origin + renderPath;
-  const retrieveBaseUrl = api.origin + retrievePath;
-  const settings = {
-    SNIPPETS_RENDER_BASE_URL: renderBaseUrl,
-    SNIPPETS_RETRIEVE_BASE_URL: retrieveBaseUrl,
+  const parts = { ...options, store, faults, webhooks, settings: () => settings };
+  const website = await listen(createWebsite(parts, sessions).fetch, options.websitePort);
+  const { fetch } = createApi({ ...options, store, faults, websiteUrl: website.origin });
+  const api = await listen(fetch as never, options.port, certificate);
+  /** What a site that is built on this machine needs in its environment, besides a key. */
+  const settings: Record<string, string> = {
+    SNIPPETS_RENDER_BASE_URL: api.origin + renderPath,
+    SNIPPETS_RETRIEVE_BASE_URL: api.origin + retrievePath,
     ...(options.authorityFile && { NODE_EXTRA_CA_CERTS: options.authorityFile }),
   };
   return {
-    renderBaseUrl,
-    retrieveBaseUrl,
+    /** Base address of variant B. */
+    renderBaseUrl: api.origin + renderPath,
+    /** Base address of variant A. */
+    retrieveBaseUrl: api.origin + retrievePath,
     settings,
+    /** Where the document that describes the API is. */
     openApiUrl: `${api.origin}/openapi.json`,
+    /** The website: snippets, keys, requests, faults, account. */
     websiteUrl: website.origin,
+    /** The authority (PEM) that a client of the API has to trust. */
     certificateAuthority: certificate.authority,
     store,
     webhooks,
+    /** Changed in place, it takes effect with the next request. */
     faults,
-    loginLink: (organizationId) => `${website.origin}/login/${sessions.invite(organizationId)}`,
-    async close() {
+    /** Makes a link that signs in to the website, once. */
+    loginLink: (organizationId: number) => `${website.origin}/login/${sessions.invite(organizationId)}`,
+    async close(): Promise<void> {
       await Promise.all([api.close(), website.close(), webhooks.close()]);
       store.close();
     },

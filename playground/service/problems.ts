@@ -12,17 +12,8 @@ export const problemSchema = z
   })
   .openapi('Problem');
 
-export type Problem = z.infer<typeof problemSchema>;
-
-export interface ProblemKind {
-  title: string;
-  /** What that page says. */
-  explanation: string;
-  advice: string;
-}
-
 /**
- * Every status the service fails with. The specification's section 7 lists 401 to 404 and the server errors; 400,
+ * Every status the service fails with, and what the page that explains it says. The specification's section 7 lists 401 to 404 and the server errors; 400,
  * 405 and 413 are ours, for requests that it says nothing of.
  */
 export const problemKinds = {
@@ -83,7 +74,7 @@ export const problemKinds = {
     explanation: 'A part of the service took too long.',
     advice: 'Try again later.',
   },
-} as const satisfies Record<number, ProblemKind>;
+} as const;
 
 export type ProblemStatus = keyof typeof problemKinds;
 
@@ -92,17 +83,14 @@ export function problemPath(title: string): string {
   return `/problems/${title.toLowerCase().replaceAll(' ', '-')}`;
 }
 
-/** Makes the answer for a failure: always `application/problem+json` (specification, section 7). */
-export function problemResponse(
-  websiteUrl: string,
-  status: ProblemStatus,
-  detail: string,
-  headers: Record<string, string> = {},
-): Response {
-  const { title } = problemKinds[status];
-  const problem: Problem = { status, title, detail, type: websiteUrl + problemPath(title) };
-  return new Response(JSON.stringify(problem), {
-    status,
-    headers: { 'content-type': 'application/problem+json', ...headers },
-  });
+/** Makes the answers for failures: always `application/problem+json` (specification, section 7). */
+export function refusalWith(websiteUrl: string) {
+  return (status: ProblemStatus, detail: string, headers: Record<string, string> = {}): Response => {
+    const { title } = problemKinds[status];
+    const problem = { status, title, detail, type: websiteUrl + problemPath(title) };
+    const contentType = { 'content-type': 'application/problem+json' };
+    return new Response(JSON.stringify(problem), { status, headers: { ...contentType, ...headers } });
+  };
 }
+
+export type Refuse = ReturnType<typeof refusalWith>;

@@ -4,14 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import type { Store } from './store/index.ts';
 import type { Delivery, Endpoint, EventType } from './store/webhooks.ts';
 
-export interface WebhookSender {
-  /** Tells an organization of a change, if it has a webhook. Does not wait. */
-  send(organizationId: number, type: EventType, snippetId: number): void;
-  /** Resolves when nothing is under way any more. */
-  settled(): Promise<void>;
-  /** Ends what is under way. It is sent again when the service starts the next time. */
-  close(): Promise<void>;
-}
+export type WebhookSender = ReturnType<typeof createWebhookSender>;
 
 export interface SenderOptions {
   /** The wait before the second attempt, in milliseconds; three times as long before each later one. @default 1,000 */
@@ -31,8 +24,9 @@ const attemptsAtOnce = 5;
 export function createWebhookSender(
   { webhooks }: Store,
   { firstWait = 1_000, timeout = 10_000 }: SenderOptions = {},
-): WebhookSender {
+) {
   const closing = new AbortController();
+  const { signal } = closing;
   const underWay = new Set<Promise<void>>();
   const limit = pLimit(attemptsAtOnce);
 
@@ -41,11 +35,7 @@ export function createWebhookSender(
     // Read for each attempt: the webhook may have been changed since.
     const endpoint = webhooks.endpoint(delivery.organizationId);
     if (endpoint === undefined) throw new AbortError('switched off');
-    const status = await post(
-      endpoint,
-      delivery,
-      AbortSignal.any([closing.signal, AbortSignal.timeout(timeout)]),
-    );
+    const status = await post(endpoint, delivery, AbortSignal.any([signal, AbortSignal.timeout(timeout)]));
     if (status === 410) throw new AbortError('410');
     // Redirects among them: a redirect could lead to any host.
     if (status < 200 || status > 299) throw new Error(String(status));
@@ -53,23 +43,18 @@ export function createWebhookSender(
   }
 
   async function deliver(delivery: Delivery): Promise<void> {
+    const retrying = { retries: attempts - 1, minTimeout: firstWait, factor: 3, randomize: true, signal };
+    const record = (state: Delivery['state'], answer: string) => webhooks.record(delivery.id, state, answer);
     try {
       const answer = await pRetry(() => limit(() => attempt(delivery)), {
-        ...{
-          retries: attempts - 1,
-          minTimeout: firstWait,
-          factor: 3,
-          randomize: true,
-          signal: closing.signal,
-        },
+        ...retrying,
         onFailedAttempt({ error, retriesLeft }) {
-          if (retriesLeft > 0 && !closing.signal.aborted)
-            webhooks.record(delivery.id, 'pending', error.message);
+          if (retriesLeft > 0 && !signal.aborted) record('pending', error.message);
         },
       });
-      webhooks.record(delivery.id, 'delivered', answer);
+      record('delivered', answer);
     } catch (error) {
-      if (!closing.signal.aborted) webhooks.record(delivery.id, 'failed', (error as Error).message);
+      if (!signal.aborted) record('failed', (error as Error).message);
     }
   }
 
@@ -78,18 +63,21 @@ export function createWebhookSender(
     underWay.add(work);
   }
 
+  /** Resolves when nothing is under way any more. */
   async function settled(): Promise<void> {
     while (underWay.size > 0) await Promise.all(underWay);
   }
 
   for (const delivery of webhooks.pending()) begin(delivery);
   return {
-    send(organizationId, type, snippetId) {
-      if (webhooks.endpoint(organizationId) === undefined) return;
-      begin(webhooks.add(organizationId, type, snippetId));
+    /** Tells an organization of a change, if it has a webhook. Does not wait. */
+    send(organizationId: number, type: EventType, snippetId: number): void {
+      if (webhooks.endpoint(organizationId) !== undefined)
+        begin(webhooks.add(organizationId, type, snippetId));
     },
     settled,
-    async close() {
+    /** Ends what is under way. It is sent again when the service starts the next time. */
+    async close(): Promise<void> {
       closing.abort();
       await settled();
     },

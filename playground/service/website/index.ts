@@ -5,7 +5,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { html } from 'hono/html';
 import { limits } from '../limits.ts';
-import { problemResponse } from '../problems.ts';
+import { refusalWith } from '../problems.ts';
 import { accountPages } from './account-pages.ts';
 import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
 import { faultPages } from './fault-pages.ts';
@@ -43,7 +43,7 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
     bodyLimit({
       maxSize: limits.body,
       onError: ({ req }) =>
-        problemResponse(new URL(req.url).origin, 413, `A request may have ${limits.body} bytes at the most.`),
+        refusalWith(new URL(req.url).origin)(413, `A request may have ${limits.body} bytes at the most.`),
     }),
   );
 
@@ -62,7 +62,7 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
     const opened = sessions.open(context.req.param('token'));
     if (opened === undefined)
       return context.html(signInPage('This link has been used, or is too old.', canAsk), 401);
-    parts.onSignIn(opened.session.organizationId);
+    parts.onSignIn?.(opened.organizationId);
     setCookie(context, cookie, opened.token, { httpOnly: true, sameSite: 'Lax', path: '/' });
     const wanted = pathOf(getCookie(context, wantedCookie));
     deleteCookie(context, wantedCookie, { path: '/' });
@@ -70,9 +70,8 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
   });
 
   website.use(async (context, next) => {
-    const session = sessions.get(getCookie(context, cookie) ?? '');
-    const organization = session && store.organizations.get(session.organizationId);
-    if (session === undefined || organization === undefined) {
+    const organization = store.organizations.get(sessions.get(getCookie(context, cookie) ?? '') ?? 0);
+    if (organization === undefined) {
       const { pathname, search } = new URL(context.req.url);
       // Not what a script asks for, such as the notice about the site.
       if (context.req.method === 'GET' && context.req.header('sec-fetch-dest') !== 'empty') {
@@ -87,7 +86,6 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
         401,
       );
     }
-    context.set('session', session);
     context.set('organization', organization);
     const own = publisher?.organizationId() === organization.id ? publisher : undefined;
     context.set('publisher', own);

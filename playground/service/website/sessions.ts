@@ -1,32 +1,29 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-export interface Session {
-  organizationId: number;
-}
-
 const lifetime = 12 * 60 * 60 * 1000;
 
 /**
- * Who is signed in. Login links hold a token that works once; sessions are kept in memory, so that they end with
- * the service. Of both only hashes are kept: what is compared is never what was guessed.
+ * Who is signed in: an organization. Login links hold a token that works once; sessions are kept in memory, so that they
+ * end with the service. Of both only hashes are kept: what is compared is never what was guessed.
  */
 export class Sessions {
-  readonly #links = new Map<string, { session: Session; expiresAt: number }>();
-  readonly #sessions = new Map<string, { session: Session; expiresAt: number }>();
+  readonly #links: Kept = new Map();
+  readonly #sessions: Kept = new Map();
 
   /** Makes the token of a login link. */
   invite(organizationId: number): string {
-    return put(this.#links, { organizationId });
+    return put(this.#links, organizationId);
   }
 
   /** Takes a login link's token, and gives the token of a session; nothing when it is spent or was never made. */
-  open(token: string): { token: string; session: Session } | undefined {
-    const session = take(this.#links, token);
-    this.#links.delete(hash(token));
-    return session && { token: put(this.#sessions, session), session };
+  open(link: string): { token: string; organizationId: number } | undefined {
+    const organizationId = take(this.#links, link);
+    this.#links.delete(hash(link));
+    if (organizationId === undefined) return undefined;
+    return { token: put(this.#sessions, organizationId), organizationId };
   }
 
-  get(token: string): Session | undefined {
+  get(token: string): number | undefined {
     return take(this.#sessions, token);
   }
 
@@ -35,17 +32,17 @@ export class Sessions {
   }
 }
 
-type Kept = Map<string, { session: Session; expiresAt: number }>;
+type Kept = Map<string, { organizationId: number; expiresAt: number }>;
 
-function put(kept: Kept, session: Session): string {
+function put(kept: Kept, organizationId: number): string {
   const token = randomBytes(32).toString('base64url');
-  kept.set(hash(token), { session, expiresAt: Date.now() + lifetime });
+  kept.set(hash(token), { organizationId, expiresAt: Date.now() + lifetime });
   return token;
 }
 
-function take(kept: Kept, token: string): Session | undefined {
+function take(kept: Kept, token: string): number | undefined {
   const found = kept.get(hash(token));
-  return found !== undefined && found.expiresAt > Date.now() ? found.session : undefined;
+  return found !== undefined && found.expiresAt > Date.now() ? found.organizationId : undefined;
 }
 
 function hash(token: string): string {
