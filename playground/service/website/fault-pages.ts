@@ -3,14 +3,15 @@ import { html } from 'hono/html';
 import { z } from 'zod';
 import { noFaults } from '../faults.ts';
 import type { Website, WebsiteEnvironment, WebsiteParts } from './environment.ts';
-import { developerPages, type Html } from './layout.ts';
+import { developerPages, field, type Html } from './layout.ts';
 import { repeatFailed } from './publication.ts';
 
+const statuses = [500, 502, 503, 504] as const;
 const percent = z.coerce.number().min(0).max(100);
 
 const formSchema = z.object({
   failing: percent.transform((share) => share / 100),
-  failingStatus: z.coerce.number().pipe(z.literal([500, 502, 503, 504])),
+  failingStatus: z.coerce.number().pipe(z.literal(statuses)),
   retryAfter: z.string().trim().max(100),
   latency: z.coerce.number().int().min(0).max(600_000),
   cut: percent.transform((share) => share / 100),
@@ -22,30 +23,22 @@ const formSchema = z.object({
 
 /** Makes the service ail, so that a developer sees what a build does about it. */
 export function faultPages(pages: Website, { faults, publisher }: WebsiteParts): void {
-  const show = (context: Context<WebsiteEnvironment>, notice: Html | string) =>
-    context.render(
+  const show = (context: Context<WebsiteEnvironment>, notice: Html | string) => {
+    const statusSelect = html`<select id="failingStatus" name="failingStatus">
+            ${statuses.map((status) => html`<option${status === faults.failingStatus && html` selected`}>${status}</option>`)}
+          </select>`;
+    const retryAfter = html`<input id="retryAfter" name="retryAfter" value="${faults.retryAfter}" aria-describedby="retryAfter-hint">`;
+    return context.render(
       html`${developerPages('/faults')}<h1>Faults on demand</h1>
       <p>What is wrong with the API until it is changed here again. The website is not affected.</p>
       ${notice}
       <form class="card fields" method="post">
         ${number('failing', 'Requests that fail, in percent', Math.round(faults.failing * 100), 100)}
-        <div>
-          <label for="failingStatus">They fail with</label>
-          <select id="failingStatus" name="failingStatus">
-            ${[500, 502, 503, 504].map(
-              (status) =>
-                html`<option${status === faults.failingStatus && html` selected`}>${status}</option>`,
-            )}
-          </select>
-        </div>
-        <div>
-          <label for="retryAfter">Retry-After of those</label>
-          <p class="hint" id="retryAfter-hint">Seconds, or a date, or nonsense; empty for none.</p>
-          <input id="retryAfter" name="retryAfter" value="${faults.retryAfter}" aria-describedby="retryAfter-hint">
-        </div>
+        ${field('failingStatus', 'They fail with', statusSelect)}
+        ${field('retryAfter', 'Retry-After of those', retryAfter, 'Seconds, or a date, or nonsense; empty for none.')}
         ${number('latency', 'Latency of each answer, in milliseconds', faults.latency, 600_000)}
         ${number('cut', 'Answers cut off in the middle, in percent', Math.round(faults.cut * 100), 100)}
-        <div class="check">
+        <div class="row">
           <input type="checkbox" id="renderAbsent" name="renderAbsent"${faults.renderAbsent && html` checked`}>
           <label for="renderAbsent">Rendering is not there</label>
         </div>
@@ -57,6 +50,7 @@ export function faultPages(pages: Website, { faults, publisher }: WebsiteParts):
       <p class="hint">An expired subscription is on the <a href="/account">account page</a>.</p>`,
       { title: 'Faults', section: '/requests' },
     );
+  };
 
   pages.get('/faults', (context) => show(context, ''));
 
@@ -80,8 +74,6 @@ export function faultPages(pages: Website, { faults, publisher }: WebsiteParts):
 }
 
 function number(name: string, label: string, value: number, max: number): Html {
-  return html`<div>
-          <label for="${name}">${label}</label>
-          <input type="number" id="${name}" name="${name}" min="0" max="${max}" value="${value}" required>
-        </div>`;
+  const input = html`<input type="number" id="${name}" name="${name}" min="0" max="${max}" value="${value}" required>`;
+  return field(name, label, input);
 }

@@ -4,17 +4,18 @@ import { limits } from '../limits.ts';
 import type { Store } from '../store/index.ts';
 import type { ApiKey } from '../store/keys.ts';
 import type { Website, WebsiteParts } from './environment.ts';
-import { type Html, question, table, time } from './layout.ts';
+import { field, type Html, table, time } from './layout.ts';
+import { ask } from './questions.ts';
 
 const keysTitle = { title: 'API keys', section: '/keys', scripts: ['copy'] } as const;
 
 /** Create a key, which is shown once; revoke one. */
 export function keyPages(pages: Website, { store, publisher, settings }: WebsiteParts): void {
   const { keys } = store;
-  const siteKeyId = () => keys.find(publisher?.apiKey() ?? '')?.id;
   const viewOf = (organizationId: number): KeysView => ({
     keys: keys.list(organizationId),
-    siteKeyId: siteKeyId(),
+    /** The key that the publisher's site is built with. */
+    siteKeyId: keys.find(publisher?.apiKey() ?? '')?.id,
     lastUses: store.requests.lastUses(organizationId),
   });
 
@@ -41,23 +42,35 @@ export function keyPages(pages: Website, { store, publisher, settings }: Website
     return context.render(body, keysTitle);
   });
 
-  pages.get('/keys/:id{[1-9][0-9]{0,14}}/revoke', (context) => {
+  ask(pages, '/keys/:id{[1-9][0-9]{0,14}}/revoke', (context) => {
     const { organization } = context.var;
-    const found = viewOf(organization.id);
+    const { lastUses, ...found } = viewOf(organization.id);
     const key = found.keys.find(({ id }) => id === Number(context.req.param('id')));
-    if (key === undefined || key.revokedAt !== null) return context.notFound();
-    const title = `Revoke ${key.name}`;
-    return context.render(revokeQuestion(key, found), { title, section: '/keys' });
-  });
-
-  pages.post('/keys/:id{[1-9][0-9]{0,14}}/revoke', async (context) => {
-    const id = Number(context.req.param('id'));
-    const organizationId = context.var.organization.id;
-    if (!keys.list(organizationId).some((key) => key.id === id)) return context.notFound();
-    const { confirm } = await context.req.parseBody();
-    // The answer to the other question is none to this one: it may have become the site's key since.
-    if (confirm !== (id === siteKeyId() ? 'site' : 'yes')) return context.redirect(`/keys/${id}/revoke`, 303);
-    return keys.revoke(organizationId, id) ? context.redirect('/keys', 303) : context.notFound();
+    if (key === undefined || key.revokedAt !== null) return undefined;
+    const use = lastUses.get(key.id);
+    const isOfSite = key.id === found.siteKeyId;
+    return {
+      title: `Revoke the key “${key.name}”?`,
+      body: html`${
+        isOfSite &&
+        html`<p><strong>The site is built with this key.</strong> Once it is revoked, nothing that is published reaches the
+          site any more, until the site is given another key.</p>`
+      }
+        <p>Every build that uses the key that ends in <code>…${key.ending}</code> fails from then on. It cannot be undone.</p>
+        <p>${
+          use === undefined
+            ? 'None of the last requests used it.'
+            : html`It was last used ${time(use.at)}, by ${use.userAgent}.`
+        }</p>`,
+      yes: isOfSite ? "Revoke the site's key" : 'Revoke it',
+      // The answer to the other question is none to this one: it may have become the site's key since.
+      confirm: isOfSite ? 'site' : 'yes',
+      back: '/keys',
+      act() {
+        keys.revoke(organization.id, key.id);
+        return '/keys';
+      },
+    };
   });
 }
 
@@ -68,28 +81,9 @@ interface KeysView {
   lastUses: ReturnType<Store['requests']['lastUses']>;
 }
 
-function revokeQuestion({ id, name, ending }: ApiKey, { siteKeyId, lastUses }: KeysView): Html {
-  const use = lastUses.get(id);
-  return question({
-    title: `Revoke the key “${name}”?`,
-    body: html`${
-      id === siteKeyId
-        ? html`<p><strong>The site is built with this key.</strong> Once it is revoked, nothing that is published reaches the
-          site any more, until the site is given another key.</p>`
-        : ''
-    }
-        <p>Every build that uses the key that ends in <code>…${ending}</code> fails from then on. It cannot be undone.</p>
-        <p>${
-          use === undefined
-            ? 'None of the last requests used it.'
-            : html`It was last used ${time(use.at)}, by ${use.userAgent}.`
-        }</p>`,
-    action: `/keys/${id}/revoke`,
-    yes: id === siteKeyId ? "Revoke the site's key" : 'Revoke it',
-    confirm: id === siteKeyId ? 'site' : 'yes',
-    back: '/keys',
-  });
-}
+const kinds = html`<select id="kind" name="kind">
+  ${Object.entries(scopes).map(([kind, may]) => html`<option value="${kind}">${kind}: ${may.join(', ')}</option>`)}
+</select>`;
 
 function keysPage(
   { keys, siteKeyId, lastUses }: KeysView,
@@ -120,17 +114,8 @@ function keysPage(
       })}
       <h2>Create a key</h2>
       <form class="row card" method="post">
-        <div class="grow">
-          <label for="key-name">Name</label>
-          <input id="key-name" name="name" required maxlength="${limits.keyName}">
-        </div>
-        <div>
-          <label for="kind">Kind</label>
-          <select id="kind" name="kind">
-            <option value="secret">secret: ${scopes.secret.join(', ')}</option>
-            <option value="public">public: ${scopes.public.join(', ')}</option>
-          </select>
-        </div>
+        ${field('key-name', 'Name', html`<input id="key-name" name="name" required maxlength="${limits.keyName}">`)}
+        ${field('kind', 'Kind', kinds)}
         <button>Create</button>
       </form>`;
 }

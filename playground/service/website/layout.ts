@@ -51,7 +51,7 @@ export function layout({ title, body, organization, section, reloadAfter, script
   <body>
     <a class="skip" href="#main">Skip to the content</a>
     <header>
-      <p class="name">Snippet Delivery Service</p>
+      <p class="row">Snippet Delivery Service</p>
       ${organization && navigation(organization, section)}
     </header>
     <main id="main">
@@ -63,49 +63,33 @@ export function layout({ title, body, organization, section, reloadAfter, script
 
 function navigation(organization: Organization, section: string | undefined): Html {
   return html`<nav aria-label="Main">
-        <ul>
+        <ul class="row">
           ${sections.map(
             ([path, text]) =>
               html`<li><a href="${path}"${path === section && html` aria-current="page"`}>${text}</a></li>`,
           )}
         </ul>
       </nav>
-      <form class="sign-out" method="post" action="/sign-out">
+      <form class="row" method="post" action="/sign-out">
         <span>${organization.name}</span>
         <button class="quiet">Sign out</button>
       </form>`;
 }
 
-export interface Question {
-  title: string;
-  /** What happens then. */
-  body: Html;
-  /** Where the answer is sent. */
-  action: string;
-  /** What the button says. */
-  yes: string;
-  /** Sent with the answer. */
-  confirm: string;
-  /** Where "Cancel" leads. */
-  back: string;
-}
-
-/** Asks before something is done that others may not expect. */
-export function question({ title, body, action, yes, confirm, back }: Question): Html {
-  return html`<h1>${title}</h1>
-      <div class="card notice bad">${body}</div>
-      <form class="row" method="post" action="${action}">
-        <input type="hidden" name="confirm" value="${confirm}">
-        <button class="danger">${yes}</button>
-        <a class="button quiet" href="${back}">Cancel</a>
-      </form>`;
+/** A control of a form, with its label and a hint. */
+export function field(id: string, label: string, control: Html, hint?: Html | string): Html {
+  return html`<div>
+          <label for="${id}">${label}</label>
+          ${hint && html`<p class="hint" id="${id}-hint">${hint}</p>`}
+          ${control}
+        </div>`;
 }
 
 /** What a developer looks at, and switches on. */
 export function developerPages(path: string): Html {
   const link = (to: string, text: string) =>
     html`<a href="${to}"${to === path && html` aria-current="page"`}>${text}</a>`;
-  return html`<nav aria-label="Developer"><ul><li>${link('/requests', 'Requests')}</li><li>${link('/faults', 'Faults')}</li></ul></nav>`;
+  return html`<nav aria-label="Developer"><ul class="row"><li>${link('/requests', 'Requests')}</li><li>${link('/faults', 'Faults')}</li></ul></nav>`;
 }
 
 /** A table, whose rows are blocks of labelled lines on a narrow screen. */

@@ -3,11 +3,19 @@ import { html } from 'hono/html';
 import type { Snippet } from '../store/snippets.ts';
 import type { EventType } from '../store/webhooks.ts';
 import type { Website, WebsiteEnvironment, WebsiteParts } from './environment.ts';
-import { type Html, question } from './layout.ts';
+import type { Html } from './layout.ts';
 import { pathOf } from './publication.ts';
+import { ask, type Question } from './questions.ts';
 import { formOf, previewOf, revisionOf, type SnippetForm, tooLong } from './snippet-form.ts';
-import { deleteQuestion, discardQuestion, rollBackQuestion, unpublishQuestion } from './snippet-questions.ts';
-import { editPart, listPart, placesPart, removePart, versionPart, versionsPart } from './snippet-views.ts';
+import {
+  consequence,
+  editPart,
+  listPart,
+  placesPart,
+  removePart,
+  versionPart,
+  versionsPart,
+} from './snippet-views.ts';
 
 const section = '/snippets';
 const oneSnippet = '/snippets/:id{[1-9][0-9]{0,14}}';
@@ -53,25 +61,6 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
       section,
       scripts: ['copy', 'editor'],
       publication: isWorth ? { page, id: snippet.id } : undefined,
-    });
-  }
-
-  /** Asks at a path, and acts on the answer. Where there is nothing to ask, there is no such page. */
-  function asked(
-    path: string,
-    questionOf: (snippet: Snippet, context: PageContext) => ReturnType<typeof discardQuestion>,
-    act: (snippet: Snippet, context: PageContext) => string,
-  ): void {
-    pages.on(['GET', 'POST'], `${oneSnippet}/${path}`, async (context) => {
-      const snippet = found(context);
-      const asks = snippet && questionOf(snippet, context);
-      if (snippet === undefined || asks === undefined) return context.notFound();
-      const isAnswered =
-        context.req.method === 'POST' && (await context.req.parseBody())['confirm'] === 'yes';
-      if (isAnswered) return context.redirect(act(snippet, context), 303);
-      const back = `/snippets/${snippet.id}`;
-      const body = question({ ...asks, action: context.req.path, confirm: 'yes', back });
-      return context.render(body, { title: asks.title, section });
     });
   }
 
@@ -164,47 +153,83 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
     return context.render(body, { title: `${snippet.name}, version ${number}`, section, scripts: ['copy'] });
   });
 
-  asked('discard', discardQuestion, ({ publishedContent, ...snippet }, { var: { organization } }) => {
-    const draft = publishedContent ?? snippet.draft;
-    snippets.save(organization.id, snippet.id, { ...snippet, draft });
-    return `/snippets/${snippet.id}`;
+  /** @param questionOf gives nothing where there is nothing to ask */
+  function askOf(
+    path: string,
+    questionOf: (snippet: Snippet, context: PageContext) => Question | undefined,
+  ): void {
+    ask(pages, `${oneSnippet}/${path}`, (context) => {
+      const snippet = found(context);
+      const question = snippet && questionOf(snippet, context);
+      return question && { ...question, back: `/snippets/${snippet.id}` };
+    });
+  }
+
+  askOf('discard', ({ published, publishedContent: draft, ...snippet }, { var: { organization } }) => {
+    if (draft === null) return undefined;
+    return {
+      title: `Discard the draft of “${snippet.name}”?`,
+      body: html`<p>The draft becomes the content of version ${published} again, which pages show. What was typed since then is lost.</p>`,
+      yes: 'Discard it',
+      act() {
+        snippets.save(organization.id, snippet.id, { ...snippet, draft });
+        return `/snippets/${snippet.id}`;
+      },
+    };
   });
 
-  const numberIn = (context: PageContext) => Number(context.req.param('number'));
-  asked(
-    `versions/${oneVersion}/roll-back`,
-    (snippet, context) =>
-      rollBackQuestion(
-        snippet,
-        snippets.versions(context.var.organization.id, snippet.id),
-        numberIn(context),
-      ),
-    ({ id }, context) => {
-      snippets.rollBack(context.var.organization.id, id, numberIn(context));
-      announce(context.var, 'snippet.published', id);
-      return addressOf(id, '/', 'published');
-    },
-  );
+  askOf(`versions/${oneVersion}/roll-back`, ({ id, name, published }, context) => {
+    const { organization } = context.var;
+    const number = Number(context.req.param('number'));
+    const versions = snippets.versions(organization.id, id);
+    const [newest] = versions;
+    const isThere = versions.some((version) => version.number === number);
+    if (newest === undefined || number === published || !isThere) return undefined;
+    return {
+      title: `Roll back “${name}” to version ${number}?`,
+      body: html`<p>This makes version ${newest.number + 1}, with the content of version ${number}, and publishes it. All versions stay.
+        A draft that was never published stays, too.</p>`,
+      yes: `Publish version ${number} again`,
+      act() {
+        snippets.rollBack(organization.id, id, number);
+        announce(context.var, 'snippet.published', id);
+        return addressOf(id, '/', 'published');
+      },
+    };
+  });
 
-  asked(
-    'unpublish',
-    (snippet, context) => unpublishQuestion(snippet, context.var.publisher),
-    ({ id }, context) => {
-      snippets.unpublish(context.var.organization.id, id);
-      announce(context.var, 'snippet.unpublished', id);
-      return addressOf(id, '/', 'published');
-    },
-  );
+  askOf('unpublish', (snippet, context) => {
+    const { id, name, published } = snippet;
+    const { organization, publisher } = context.var;
+    if (published === null) return undefined;
+    return {
+      title: `Unpublish “${name}”?`,
+      body: html`${consequence(snippet, publisher)}
+        <p>The draft and all versions stay, and version ${published} can be published again.</p>`,
+      yes: 'Unpublish it',
+      act() {
+        snippets.unpublish(organization.id, id);
+        announce(context.var, 'snippet.unpublished', id);
+        return addressOf(id, '/', 'published');
+      },
+    };
+  });
 
-  asked(
-    'delete',
-    (snippet, context) => deleteQuestion(snippet, context.var.publisher),
-    ({ id }, context) => {
-      snippets.delete(context.var.organization.id, id);
-      announce(context.var, 'snippet.deleted', id);
-      return `/snippets?deleted=${id}`;
-    },
-  );
+  askOf('delete', (snippet, context) => {
+    const { id, name } = snippet;
+    const { organization, publisher } = context.var;
+    return {
+      title: `Delete “${name}”?`,
+      body: html`${consequence(snippet, publisher)}
+        <p>Its draft and its versions are gone then. Its id, ${id}, is never given to another snippet.</p>`,
+      yes: 'Delete it',
+      act() {
+        snippets.delete(organization.id, id);
+        announce(context.var, 'snippet.deleted', id);
+        return `/snippets?deleted=${id}`;
+      },
+    };
+  });
 }
 
 /** Whether another has changed the draft since this form was opened. */

@@ -5,7 +5,7 @@ import type { Publisher } from '../publisher.ts';
 import { parseParams } from '../schemas.ts';
 import type { Snippet, SnippetVersion } from '../store/snippets.ts';
 import { renderTemplate } from '../template.ts';
-import { type Html, table, time } from './layout.ts';
+import { field, type Html, table, time } from './layout.ts';
 import { countOf, placesList } from './places.ts';
 import { embedsOf, previewOf, revisionOf, type SnippetForm } from './snippet-form.ts';
 
@@ -18,6 +18,11 @@ function stateOf(snippet: Snippet): Html {
   if (published === null) return html`<span class="badge">not published</span>`;
   return html`version ${published}, ${time(publishedAt)}
               ${hasChanges(snippet) && html`<span class="badge warn">unpublished changes</span>`}`;
+}
+
+function nameField(value: string): Html {
+  const input = html`<input id="name" name="name" value="${value}" required maxlength="${limits.name}" aria-describedby="name-hint">`;
+  return field('name', 'Name', input, `At most ${limits.name} characters.`);
 }
 
 interface List {
@@ -34,10 +39,7 @@ export function listPart({ snippets, search, publisher, deleted, flaw }: List): 
   return html`<h1>Snippets</h1>
       ${deleted && html`<p class="card notice good" role="status">Snippet ${deleted} is deleted.</p>`}
       <form class="row" role="search">
-        <div class="grow">
-          <label for="search">Search names, texts and ids</label>
-          <input id="search" name="search" type="search" value="${search}">
-        </div>
+        ${field('search', 'Search names, texts and ids', html`<input id="search" name="search" type="search" value="${search}">`)}
         <button>Search</button>
       </form>
       ${
@@ -57,11 +59,7 @@ export function listPart({ snippets, search, publisher, deleted, flaw }: List): 
       <h2>Add a snippet</h2>
       ${flaw && html`<p class="card notice bad" role="alert">${flaw.message}</p>`}
       <form class="row card" method="post" action="/snippets">
-        <div class="grow">
-          <label for="name">Name</label>
-          <p class="hint" id="name-hint">At most ${limits.name} characters.</p>
-          <input id="name" name="name" required maxlength="${limits.name}" value="${flaw?.name ?? ''}" aria-describedby="name-hint">
-        </div>
+        ${nameField(flaw?.name ?? '')}
         <button>Add</button>
       </form>`;
 }
@@ -97,24 +95,22 @@ export async function editPart({
       <form class="card two" id="edit" method="post" action="${address}" autocomplete="off" data-draft="/snippets/${id}/draft"${unsaved && html` data-unsaved`}>
         <input type="hidden" name="base" value="${unsaved?.base || revisionOf(snippet)}">
         <div class="fields">
-          <div>
-            <label for="name">Name</label>
-            <p class="hint" id="name-hint">At most ${limits.name} characters.</p>
-            <input id="name" name="name" value="${name}" required maxlength="${limits.name}" aria-describedby="name-hint">
-          </div>
-          <div>
-            <label for="draft">Content</label>
-            <p class="hint" id="draft-hint">HTML, at most ${limits.content.toLocaleString('en')} characters. A variable is written {{ plan }}, and its value is escaped.</p>
-            <div class="lines"><pre aria-hidden="true" data-lines></pre><textarea id="draft" name="draft" wrap="off" spellcheck="false" maxlength="${limits.content}" aria-describedby="draft-hint">
-${draft}</textarea></div>
-          </div>
-          <div>
-            <label for="sample">Sample params</label>
-            <p class="hint" id="sample-hint">A JSON object to preview with, at most ${limits.sample.toLocaleString('en')} characters. Pages pass their own.</p>
-            <textarea class="small" id="sample" name="sample" spellcheck="false" maxlength="${limits.sample}" aria-describedby="sample-hint">
-${sample}</textarea>
-          </div>
-          <div class="card notice bad told" role="alert" data-conflict${conflict === undefined && html` hidden`}>${conflict}</div>
+          ${nameField(name)}
+          ${field(
+            'draft',
+            'Content',
+            html`<div class="lines"><pre aria-hidden="true" data-lines></pre><textarea rows="11" id="draft" name="draft" wrap="off" spellcheck="false" maxlength="${limits.content}" aria-describedby="draft-hint">
+${draft}</textarea></div>`,
+            `HTML, at most ${limits.content.toLocaleString('en')} characters. A variable is written {{ plan }}, and its value is escaped.`,
+          )}
+          ${field(
+            'sample',
+            'Sample params',
+            html`<textarea rows="2" id="sample" name="sample" spellcheck="false" maxlength="${limits.sample}" aria-describedby="sample-hint">
+${sample}</textarea>`,
+            `A JSON object to preview with, at most ${limits.sample.toLocaleString('en')} characters. Pages pass their own.`,
+          )}
+          <div class="card notice bad" role="alert" data-conflict${conflict === undefined && html` hidden`}>${conflict}</div>
           <div class="row">
             <button name="action" value="publish">Publish</button>
             <button class="quiet" name="action" value="save">Save the draft</button>
@@ -249,4 +245,22 @@ export function removePart({ id, published }: Snippet): Html {
         ${published !== null && html`<a class="button danger" href="/snippets/${id}/unpublish">Unpublish…</a>`}
         <a class="button danger" href="/snippets/${id}/delete">Delete…</a>
       </p>`;
+}
+
+/** What it breaks that a snippet is not served any more. */
+export function consequence({ id, published }: Snippet, publisher: Publisher | undefined): Html {
+  const places = publisher?.shown(id);
+  if (publisher === undefined || places === undefined) {
+    return html`<p>Which pages show it is not known: there is no record of a build. ${
+      published === null
+        ? 'It is not published now.'
+        : 'A site that embeds it fails at its next build, and stays as it is until then.'
+    }</p>`;
+  }
+  if (places.pages.length + places.entries.length === 0) {
+    return html`<p>No page of the site shows it, as of its last build.</p>`;
+  }
+  return html`<p><strong>The site shows it on ${countOf(places)}.</strong> They keep their text for now, but until their embeds are
+        taken out, the site can be neither built nor refreshed: nothing else that is published reaches it either.</p>
+        ${placesList(places, publisher)}`;
 }

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { limits } from '../limits.ts';
 import type { Delivery, Endpoint } from '../store/webhooks.ts';
 import type { Website, WebsiteEnvironment, WebsiteParts } from './environment.ts';
-import { type Html, table, time } from './layout.ts';
+import { field, type Html, table, time } from './layout.ts';
 
 const shown = 20;
 const path = '/account/webhook';
@@ -69,17 +69,14 @@ interface WebhookView {
 }
 
 function webhookPage({ endpoint, deliveries, typed, flaw, secret }: WebhookView): Html {
+  const input = html`<input id="url" name="url" type="url" required maxlength="${limits.webhookUrl}" aria-describedby="url-hint" value="${typed ?? endpoint?.url ?? ''}">`;
   return html`<h1>Webhook</h1>
       ${flaw && html`<p class="card notice bad" role="alert">Nothing was changed. ${flaw}</p>`}
       ${secret && secretNotice(secret)}
       <p>When a snippet is published, unpublished or deleted, a signed message is sent to this URL. This is an extension: the
         specification has no events, and a site that is not told of a change asks for it.</p>
       <form class="card fields" method="post" action="${path}">
-        <div>
-          <label for="url">URL</label>
-          <p class="hint" id="url-hint">Such as that of <code>astro-snippets watch --listen</code>. Nothing is sent without one.</p>
-          <input id="url" name="url" type="url" required maxlength="${limits.webhookUrl}" aria-describedby="url-hint" value="${typed ?? endpoint?.url ?? ''}">
-        </div>
+        ${field('url', 'URL', input, html`Such as that of <code>astro-snippets watch --listen</code>. Nothing is sent without one.`)}
         <div class="row"><button>${endpoint === undefined ? 'Send messages' : 'Change the URL'}</button></div>
       </form>
       ${endpoint === undefined ? '' : switches()}
