@@ -1,5 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, sep } from 'node:path';
@@ -32,20 +33,13 @@ export interface WatchListener {
   onEnd(exitCode: number | null): void;
 }
 
-export interface SiteWatch {
-  /** Asks for a check. */
-  check(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type SiteWatch = ReturnType<typeof watchSite>;
 
-/** The record of the last build. */
-function recordOf({ built }: SiteFolders): string {
+/** Where the site is, and the record of its last build. */
+function flagsOf({ built, served }: SiteFolders): { flags: string[]; record: string } {
   const name = encodeURIComponent(relative(site, built).split(sep).join('/'));
-  return join(site, 'node_modules/.astro/astro-snippets', `manifest.${name}.json`);
-}
-
-function flagsOf(folders: SiteFolders): string[] {
-  return ['--output', folders.served, '--manifest', recordOf(folders)];
+  const record = join(site, 'node_modules/.astro/astro-snippets', `manifest.${name}.json`);
+  return { flags: ['--output', served, '--manifest', record], record };
 }
 
 /**
@@ -56,38 +50,30 @@ export function watchSite(
   folders: SiteFolders,
   environment: Record<string, string>,
   { onEvent, onOutput, onEnd }: WatchListener,
-): SiteWatch {
-  rmSync(recordOf(folders), { force: true });
+) {
+  const { flags, record } = flagsOf(folders);
+  rmSync(record, { force: true });
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const build = [process.execPath, join(import.meta.dirname, 'build-site.ts'), folders.built, folders.served];
-  const flags = ['--json', '--listen', '127.0.0.1:0', '--every', '1m'];
-  const child = spawn(
-    process.execPath,
-    [
-      ...[command, 'watch', ...flags, ...flagsOf(folders)],
-      ...['--build', build.map((part) => `"${part}"`).join(' ')],
-    ],
-    {
-      cwd: site,
-      env: {
-        ASTRO_TELEMETRY_DISABLED: '1',
-        ...process.env,
-        ...environment,
-        SNIPPETS_WEBHOOK_SECRET: secret,
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
+  flags.push('--build', build.map((part) => `"${part}"`).join(' '));
+  flags.push('--json', '--listen', '127.0.0.1:0', '--every', '1m');
+  const child = spawn(process.execPath, [command, 'watch', ...flags], {
+    cwd: site,
+    env: {
+      ASTRO_TELEMETRY_DISABLED: '1',
+      ...process.env,
+      ...environment,
+      SNIPPETS_WEBHOOK_SECRET: secret,
     },
-  );
-  let isStopping = false;
-  const ended = new Promise<void>((resolve) => {
-    child.once('close', (exitCode) => {
-      process.removeListener('exit', end);
-      resolve();
-      if (!isStopping) onEnd(exitCode);
-    });
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
+  let isStopping = false;
   const end = () => void child.kill();
   process.once('exit', end);
+  const ended = once(child, 'close').then(([exitCode]) => {
+    process.removeListener('exit', end);
+    if (!isStopping) onEnd(exitCode);
+  });
 
   const started = Promise.withResolvers<string>();
   createInterface({ input: child.stdout }).on('line', (line) => {
@@ -102,13 +88,14 @@ export function watchSite(
     onOutput(key === '' ? plain : plain.replaceAll(key, '[API key]'));
   });
   return {
-    async check() {
+    /** Asks for a check. */
+    async check(): Promise<void> {
       const url = await started.promise;
       const headers = signedHeaders(secret, `msg_${randomBytes(12).toString('hex')}`, '{}');
       // If it does not arrive, the next check is a minute away.
       await fetch(url, { method: 'POST', body: '{}', headers }).catch(() => {});
     },
-    async stop() {
+    async stop(): Promise<void> {
       isStopping = true;
       end();
       await ended;
@@ -117,14 +104,9 @@ export function watchSite(
 }
 
 /** What `astro-snippets list --json` writes about a built site. Rejects when the site has no usable record. */
-export async function listSnippets(
-  folders: SiteFolders,
-  environment: Record<string, string>,
-): Promise<string> {
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [command, 'list', '--json', ...flagsOf(folders)],
-    { cwd: site, env: { ...process.env, ...environment }, maxBuffer: 64 * 1024 * 1024 },
-  );
+export async function listSnippets(folders: SiteFolders, environment: Record<string, string>) {
+  const options = { cwd: site, env: { ...process.env, ...environment }, maxBuffer: 64 * 1024 * 1024 };
+  const list = [command, 'list', '--json', ...flagsOf(folders).flags];
+  const { stdout } = await promisify(execFile)(process.execPath, list, options);
   return stdout;
 }

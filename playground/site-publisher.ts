@@ -12,9 +12,7 @@ export interface SitePublisher extends Publisher {
   stop(): Promise<void>;
 }
 
-export interface SitePublisherOptions {
-  siteUrl: string;
-  organizationId: () => number;
+interface SitePublisherOptions extends Pick<Publisher, 'siteUrl' | 'organizationId'> {
   /** What a build of the site needs in its environment. */
   environment: () => Record<string, string>;
   /** The folder that is served. @default the playground's site */
@@ -50,9 +48,7 @@ export function createSitePublisher({
 
   function begin(): void {
     if (latest?.state !== 'running') settled = Promise.withResolvers();
-    const failure = { done: undefined, failed: latest?.output, running: latest?.failure }[
-      latest?.state ?? 'done'
-    ];
+    const failure = latest?.state === 'failed' ? latest.output : latest?.failure;
     latest = { state: 'running', startedAt: requestedAt, output: '', failure };
   }
 
@@ -63,15 +59,11 @@ export function createSitePublisher({
   }
 
   async function finish(publication: Publication, at: number): Promise<void> {
-    await readSite();
+    record = await commands.list(folders, environment()).then(toSiteRecord, () => noRecord);
     // Something else was published meanwhile.
     if (publication !== latest) return;
-    Object.assign(publication, { state: 'done', finishedAt: at });
+    Object.assign(publication, { state: 'done', finishedAt: at, failure: undefined });
     settled.resolve();
-  }
-
-  async function readSite(): Promise<void> {
-    record = await commands.list(folders, environment()).then(toSiteRecord, () => noRecord);
   }
 
   async function surroundings(id: number, contentWith: ContentWith, wanted: string): Promise<Surroundings> {
@@ -118,18 +110,10 @@ export function createSitePublisher({
       },
       onEnd(exitCode) {
         watch = undefined;
+        rebuildAt = undefined;
         reason = `astro-snippets watch ended with status ${exitCode}.`;
         if (latest?.state === 'running') fail(latest);
       },
-    });
-  }
-
-  /** A new watch builds at once what another would only build later. It starts when that one has ended. */
-  function restart(): void {
-    rebuildAt = undefined;
-    void watch?.stop().then(() => {
-      watch = undefined;
-      start();
     });
   }
 
@@ -143,9 +127,16 @@ export function createSitePublisher({
     publish() {
       requestedAt = Date.now();
       begin();
-      if (rebuildAt !== undefined) restart();
-      else if (watch === undefined) start();
-      else void watch.check();
+      if (watch === undefined) start();
+      else if (rebuildAt === undefined) void watch.check();
+      else {
+        rebuildAt = undefined;
+        // A new watch builds at once what another would only build later. It starts when that one has ended.
+        void watch.stop().then(() => {
+          watch = undefined;
+          start();
+        });
+      }
     },
     async settled() {
       await settled.promise;

@@ -14,24 +14,13 @@ export interface Snippet {
   publishedContent: string | null;
 }
 
-export interface NewSnippet {
-  /** @default the next free one */
-  id?: number;
-  name: string;
-  draft?: string;
-  sample?: string;
-}
+/** Without an id, it gets the next free one. */
+export type NewSnippet = Pick<Snippet, 'name'> & Partial<Pick<Snippet, 'id' | 'draft' | 'sample'>>;
 
 export interface SnippetVersion {
   number: number;
   content: string;
   publishedAt: string;
-}
-
-export interface PublishedSnippet {
-  id: number;
-  name: string;
-  content: string;
 }
 
 const selection = {
@@ -126,8 +115,8 @@ export class Snippets extends Table {
   }
 
   /** What the API serves. A snippet that was never published is none. */
-  published(organizationId: number, id: number): PublishedSnippet | undefined {
-    return this.one`SELECT s.id, s.name, v.content
+  published(organizationId: number, id: number): { name: string; content: string } | undefined {
+    return this.one`SELECT s.name, v.content
       FROM snippets s JOIN snippet_versions v ON v.snippet_id = s.id AND v.number = s.published
       WHERE s.organization_id = ${organizationId} AND s.id = ${id}`;
   }

@@ -41,13 +41,11 @@ export class Webhooks extends Table {
 
   /** Switches it on, or sends to another URL from now on. Returns the secret if one was made. */
   setUrl(organizationId: number, url: string): string | undefined {
-    const isKnown =
-      this.run`UPDATE webhooks SET url = ${url} WHERE organization_id = ${organizationId}` === 1;
-    if (isKnown) return undefined;
     const secret = newSecret();
-    this
-      .run`INSERT INTO webhooks (organization_id, url, secret) VALUES (${organizationId}, ${url}, ${secret})`;
-    return secret;
+    const kept = this.one<Endpoint>`INSERT INTO webhooks (organization_id, url, secret)
+      VALUES (${organizationId}, ${url}, ${secret})
+      ON CONFLICT (organization_id) DO UPDATE SET url = excluded.url RETURNING *`;
+    return kept?.secret === secret ? secret : undefined;
   }
 
   /** Replaces the secret. Returns the new one, unless there is no webhook. */

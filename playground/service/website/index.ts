@@ -5,14 +5,13 @@ import { bodyLimit } from 'hono/body-limit';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { html } from 'hono/html';
 import { limits } from '../limits.ts';
-import { refusalWith } from '../problems.ts';
+import { problemKinds, problemPath, refusalWith } from '../problems.ts';
 import { accountPages } from './account-pages.ts';
 import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
 import { faultPages } from './fault-pages.ts';
 import { headers, ownPagesOnly } from './guard.ts';
 import { keyPages } from './key-pages.ts';
 import { layout } from './layout.ts';
-import { problemPages } from './problem-pages.ts';
 import { pathOf, publicationPages, publicationRegion } from './publication.ts';
 import { requestPages } from './request-pages.ts';
 import type { Sessions } from './sessions.ts';
@@ -22,13 +21,7 @@ import { webhookPages } from './webhook-pages.ts';
 const cookie = 'snippets-session';
 // Where someone wanted to go who had to sign in first.
 const wantedCookie = 'snippets-wanted';
-const assets = {
-  'website.css': 'text/css; charset=utf-8',
-  'copy.js': 'text/javascript; charset=utf-8',
-  'editor.js': 'text/javascript; charset=utf-8',
-  'publication.js': 'text/javascript; charset=utf-8',
-  'times.js': 'text/javascript; charset=utf-8',
-} as const;
+const assets = ['website.css', 'copy.js', 'editor.js', 'publication.js', 'times.js'];
 
 /**
  * The website on which snippets are managed (specification, section 1). Rendered on the server; behind a session
@@ -37,7 +30,16 @@ const assets = {
 export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<WebsiteEnvironment> {
   const website = new Hono<WebsiteEnvironment>();
   const { publisher, store } = parts;
-  const canAsk = parts.onLinkWanted !== undefined;
+  /** @param typed what would be lost otherwise. */
+  const signInPage = (notice: string, typed?: string) =>
+    layout({
+      title: 'Sign in',
+      body: html`<h1>Sign in</h1>
+      <p class="card notice" role="status">${notice}</p>
+      <p>The service writes a login link to the terminal it was started in. It works once.</p>
+      ${parts.onLinkWanted && html`<form method="post" action="/login"><button>Write a new link to the terminal</button></form>`}
+      ${typed && html`<h2>What you typed</h2><pre tabindex="0">${typed}</pre>`}`,
+    });
   website.use(ownPagesOnly(), headers(publisher && new URL(publisher.siteUrl).origin));
   website.use(
     bodyLimit({
@@ -47,21 +49,28 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
     }),
   );
 
-  for (const [name, type] of Object.entries(assets)) {
+  for (const name of assets) {
+    const type = `text/${name.endsWith('.css') ? 'css' : 'javascript'}; charset=utf-8`;
     const text = readFileSync(join(import.meta.dirname, name), 'utf8');
     website.get(`/assets/${name}`, (context) => context.body(text, 200, { 'content-type': type }));
   }
-  website.route('/', problemPages());
+  // The pages that the `type` of a problem leads to (specification, section 2). Nobody has to sign in for them.
+  for (const [status, { title, explanation, advice }] of Object.entries(problemKinds)) {
+    const body = html`<h1>${status} ${title}</h1>
+      <p>${explanation}</p>
+      <p class="card notice">${advice}</p>
+      <p><a href="/snippets">To the website</a></p>`;
+    website.get(problemPath(title), (context) => context.html(layout({ title: `${status} ${title}`, body })));
+  }
 
   website.post('/login', (context) => {
     if (parts.onLinkWanted === undefined) return context.notFound();
     parts.onLinkWanted();
-    return context.html(signInPage('A new link is in the terminal.', canAsk));
+    return context.html(signInPage('A new link is in the terminal.'));
   });
   website.get('/login/:token', (context) => {
     const opened = sessions.open(context.req.param('token'));
-    if (opened === undefined)
-      return context.html(signInPage('This link has been used, or is too old.', canAsk), 401);
+    if (opened === undefined) return context.html(signInPage('This link has been used, or is too old.'), 401);
     parts.onSignIn?.(opened.organizationId);
     setCookie(context, cookie, opened.token, { httpOnly: true, sameSite: 'Lax', path: '/' });
     const wanted = pathOf(getCookie(context, wantedCookie));
@@ -79,19 +88,18 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
         setCookie(context, wantedCookie, pathname + search, wanted);
       }
       const { draft } = context.req.method === 'POST' ? await context.req.parseBody() : {};
-      return context.html(
+      const page =
         typeof draft === 'string'
-          ? signInPage('Not saved: you are not signed in any more. What you typed is below.', canAsk, draft)
-          : signInPage('You are not signed in.', canAsk),
-        401,
-      );
+          ? signInPage('Not saved: you are not signed in any more. What you typed is below.', draft)
+          : signInPage('You are not signed in.');
+      return context.html(page, 401);
     }
     context.set('organization', organization);
     const own = publisher?.organizationId() === organization.id ? publisher : undefined;
     context.set('publisher', own);
     context.header('cache-control', 'no-store');
     context.setRenderer((body, { publication, scripts = [], ...page }) => {
-      const region = publicationRegion({ store, publisher: own }, organization, publication);
+      const region = publicationRegion({ store, organization, publisher: own }, publication);
       const all = region === '' ? scripts : [...scripts, 'publication' as const];
       return context.html(layout({ ...page, organization, scripts: all, body: html`${region}${body}` }));
     });
@@ -102,7 +110,7 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
   website.post('/sign-out', (context) => {
     sessions.end(getCookie(context, cookie) ?? '');
     deleteCookie(context, cookie, { path: '/' });
-    return context.html(signInPage('You are signed out.', canAsk));
+    return context.html(signInPage('You are signed out.'));
   });
   for (const pages of [
     snippetPages,
@@ -121,16 +129,4 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
     return context.render(body, { title: 'Not found' });
   });
   return website;
-}
-
-/** @param typed what would be lost otherwise. */
-function signInPage(notice: string, canAsk: boolean, typed?: string) {
-  return layout({
-    title: 'Sign in',
-    body: html`<h1>Sign in</h1>
-      <p class="card notice" role="status">${notice}</p>
-      <p>The service writes a login link to the terminal it was started in. It works once.</p>
-      ${canAsk && html`<form method="post" action="/login"><button>Write a new link to the terminal</button></form>`}
-      ${typed && html`<h2>What you typed</h2><pre tabindex="0">${typed}</pre>`}`,
-  });
 }

@@ -16,6 +16,7 @@ export interface PublicationView {
 
 interface Parts {
   store: Store;
+  organization: Organization;
   publisher: Publisher | undefined;
 }
 
@@ -34,26 +35,18 @@ export function publicationPages(pages: Website, { store }: WebsiteParts): void 
   pages.get('/publication', (context) => {
     const id = Number(context.req.query('id'));
     const view = { page: pathOf(context.req.query('page')), id: id > 0 ? id : undefined };
-    const notice = publicationNotice(
-      { store, publisher: context.var.publisher },
-      context.var.organization,
-      view,
-    );
+    const notice = publicationNotice({ ...context.var, store }, view);
     return notice === undefined ? context.notFound() : context.html(notice);
   });
 }
 
 /** The notice of a page. Without a view, it is there as long as the site cannot be updated. */
-export function publicationRegion(
-  parts: Parts,
-  organization: Organization,
-  view: PublicationView | undefined,
-): Html | '' {
+export function publicationRegion(parts: Parts, view: PublicationView | undefined): Html | '' {
   const latest = parts.publisher?.latest();
   if (latest === undefined || (view === undefined && !isInTrouble(latest))) return '';
   const { page = '/', id } = view ?? {};
   const query = new URLSearchParams({ page, ...(id ? { id: `${id}` } : {}) });
-  return html`<div role="status" data-publication="/publication?${query}">${publicationNotice(parts, organization, { page, id })}</div>
+  return html`<div role="status" data-publication="/publication?${query}">${publicationNotice(parts, { page, id })}</div>
         <noscript><p><a href="/account?published">Look at how it goes</a> on another page: this one is not loaded again, so that nothing typed is lost.</p></noscript>`;
 }
 
@@ -62,11 +55,7 @@ function isInTrouble({ state, failure, output }: Publication): boolean {
 }
 
 /** What became of an update of the site: from the click to the page, or to the reason why not. */
-function publicationNotice(
-  parts: Parts,
-  organization: Organization,
-  view: PublicationView,
-): Html | undefined {
+function publicationNotice(parts: Parts, view: PublicationView): Html | undefined {
   const publication = parts.publisher?.latest();
   if (parts.publisher === undefined || publication === undefined) return undefined;
   const { state, output, retryAt } = publication;
@@ -84,7 +73,7 @@ function publicationNotice(
       : retryAt !== undefined &&
         html`Trying again at <time data-clock datetime="${new Date(retryAt).toISOString()}">${new Date(retryAt).toISOString().slice(11, 16)} UTC</time>.`;
   return html`<div class="card notice bad" data-state="${state}">
-        <p><strong>${causeOf(failure, parts, organization)}</strong> ${again || ''} The site shows what it showed before.</p>
+        <p><strong>${causeOf(failure, parts)}</strong> ${again || ''} The site shows what it showed before.</p>
         <details><summary>Details</summary><pre tabindex="0">${failure}</pre></details>
       </div>`;
 }
@@ -93,7 +82,7 @@ function publicationNotice(
 const answers = /fails for every request: (\d{3})\b/;
 
 /** Why the site cannot be updated, and what to do, by what the command line has said. */
-function causeOf(output: string, { store, publisher }: Parts, { id }: Organization): Html {
+function causeOf(output: string, { store, publisher, organization }: Parts): Html {
   const has = (code: string) => output.includes(`[${code}]`);
   if (has('payment-required')) {
     return html`The subscription has expired. <a href="/account">Renew it</a>.`;
@@ -101,12 +90,10 @@ function causeOf(output: string, { store, publisher }: Parts, { id }: Organizati
   if (has('unauthorized')) {
     return html`The site's API key is not valid any more. Start the playground again: it gives the site a new one.`;
   }
-  const missing = has('not-found')
-    ? store.snippets.list(id).filter(({ published }) => published === null)
-    : [];
-  const shown = missing.flatMap(({ id, name }) => {
+  const snippets = has('not-found') ? store.snippets.list(organization.id) : [];
+  const shown = snippets.flatMap(({ id, name, published }) => {
     const [page] = publisher?.shown(id)?.pages ?? [];
-    return page === undefined
+    return page === undefined || published !== null
       ? []
       : html`“${name}” is not published, but ${pathOfPage(page)} shows it. <a href="/snippets/${id}">Publish it</a>, or remove it from the page. `;
   });

@@ -7,15 +7,7 @@ import type { Html } from './layout.ts';
 import { pathOf } from './publication.ts';
 import { ask, type Question } from './questions.ts';
 import { formOf, previewOf, revisionOf, type SnippetForm, tooLong } from './snippet-form.ts';
-import {
-  consequence,
-  editPart,
-  listPart,
-  placesPart,
-  removePart,
-  versionPart,
-  versionsPart,
-} from './snippet-views.ts';
+import { addressOf, consequence, editPart, listPart, versionPart } from './snippet-views.ts';
 
 const section = '/snippets';
 const oneSnippet = '/snippets/:id{[1-9][0-9]{0,14}}';
@@ -43,21 +35,19 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
   async function showSnippet(
     context: PageContext,
     snippet: Snippet,
-    { unsaved, notice = '', conflict }: { unsaved?: SnippetForm; notice?: Html | ''; conflict?: Html } = {},
+    { notice = '', ...typed }: { unsaved?: SnippetForm; notice?: Html | ''; conflict?: Html } = {},
   ) {
     const { organization, publisher } = context.var;
     const page = pathOf(context.req.query('page'));
     const isFlagged = context.req.query('published') !== undefined;
     const isWorth = isFlagged || publisher?.latest()?.state !== 'done';
     const isSaved = context.req.query('saved') !== undefined && notice === '';
+    const versions = snippets.versions(organization.id, snippet.id);
     const body = html`${notice}
         ${isSaved ? savedNotice(snippet) : ''}
-        ${await editPart({ snippet, unsaved, conflict, publisher, page, address: addressOf(snippet.id, page) })}
-        ${placesPart(snippet, publisher)}
-        ${versionsPart(snippet, snippets.versions(organization.id, snippet.id))}
-        ${removePart(snippet)}`;
+        ${await editPart({ ...typed, snippet, versions, page, publisher })}`;
     return context.render(body, {
-      title: unsaved?.name ?? snippet.name,
+      title: typed.unsaved?.name ?? snippet.name,
       section,
       scripts: ['copy', 'editor'],
       publication: isWorth ? { page, id: snippet.id } : undefined,
@@ -149,7 +139,7 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
     const version = versions.find((one) => one.number === number);
     if (snippet === undefined || version === undefined) return context.notFound();
     const before = versions.find((one) => one.number === number - 1);
-    const body = await versionPart({ snippet, version, before, publisher: context.var.publisher });
+    const body = await versionPart(snippet, version, before, context.var.publisher);
     return context.render(body, { title: `${snippet.name}, version ${number}`, section, scripts: ['copy'] });
   });
 
@@ -235,13 +225,6 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
 /** Whether another has changed the draft since this form was opened. */
 function isChangedSince(snippet: Snippet, form: SnippetForm): boolean {
   return form.base !== '' && ![form.base, form.replaces].includes(revisionOf(snippet));
-}
-
-function addressOf(id: number, page: string, flag?: 'published' | 'saved'): string {
-  const query = new URLSearchParams();
-  if (page !== '/') query.set('page', page);
-  if (flag !== undefined) query.set(flag, '');
-  return `/snippets/${id}${query.size > 0 ? `?${query}` : ''}`;
 }
 
 function savedNotice({ draft, published, publishedContent }: Snippet): Html {

@@ -64,26 +64,33 @@ export function listPart({ snippets, search, publisher, deleted, flaw }: List): 
       </form>`;
 }
 
+/** Where a snippet is edited, on the way from a page of the site. */
+export function addressOf(id: number, page: string, flag?: 'published' | 'saved'): string {
+  const query = new URLSearchParams();
+  if (page !== '/') query.set('page', page);
+  if (flag !== undefined) query.set(flag, '');
+  return `/snippets/${id}${query.size > 0 ? `?${query}` : ''}`;
+}
+
 interface Edit {
   snippet: Snippet;
+  versions: readonly SnippetVersion[];
   /** What was typed and not saved. */
-  unsaved: SnippetForm | undefined;
+  unsaved?: SnippetForm;
   /** What is said of another's draft. */
-  conflict: Html | undefined;
+  conflict?: Html;
   /** The page of the site to which one goes back. */
   page: string;
   publisher: Publisher | undefined;
-  /** Where the form is sent. */
-  address: string;
 }
 
 export async function editPart({
   snippet,
+  versions,
   unsaved,
   conflict,
-  publisher,
   page,
-  address,
+  publisher,
 }: Edit): Promise<Html> {
   const { id, published } = snippet;
   const { name, draft, sample } = unsaved ?? snippet;
@@ -92,7 +99,7 @@ export async function editPart({
   const around = await surroundingsOf(snippet, publisher, page);
   return html`<h1>${name}</h1>
       <p class="hint">Snippet ${id} · ${stateOf(snippet)}</p>
-      <form class="card two" id="edit" method="post" action="${address}" autocomplete="off" data-draft="/snippets/${id}/draft"${unsaved && html` data-unsaved`}>
+      <form class="card two" id="edit" method="post" action="${addressOf(id, page)}" autocomplete="off" data-draft="/snippets/${id}/draft"${unsaved && html` data-unsaved`}>
         <input type="hidden" name="base" value="${unsaved?.base || revisionOf(snippet)}">
         <div class="fields">
           ${nameField(name)}
@@ -131,7 +138,14 @@ ${sample}</textarea>`,
       <div class="card">
         ${embedPart('component', 'In .astro and .mdx files', embeds.component)}
         ${embedPart('element', 'In Markdown, HTML and UI frameworks', embeds.element)}
-      </div>`;
+      </div>
+      ${placesPart(snippet, publisher)}
+      ${versionsPart(snippet, versions)}
+      <h2>Remove it</h2>
+      <p class="row">
+        ${published !== null && html`<a class="button danger" href="/snippets/${id}/unpublish">Unpublish…</a>`}
+        <a class="button danger" href="/snippets/${id}/delete">Delete…</a>
+      </p>`;
 }
 
 function embedPart(form: string, label: string, text: string): Html {
@@ -140,7 +154,7 @@ function embedPart(form: string, label: string, text: string): Html {
 }
 
 /** Where the site shows it. */
-export function placesPart({ id }: Snippet, publisher: Publisher | undefined): Html | '' {
+function placesPart({ id }: Snippet, publisher: Publisher | undefined): Html | '' {
   if (publisher === undefined) return '';
   const places = publisher.shown(id);
   return html`<h2>Where it shows</h2>
@@ -152,7 +166,7 @@ export function placesPart({ id }: Snippet, publisher: Publisher | undefined): H
       }</div>`;
 }
 
-export function versionsPart({ id, published }: Snippet, versions: readonly SnippetVersion[]): Html {
+function versionsPart({ id, published }: Snippet, versions: readonly SnippetVersion[]): Html {
   if (versions.length === 0)
     return html`<p class="card">It was never published: no page can show it yet.</p>`;
   return html`<h2>Versions</h2>
@@ -201,15 +215,13 @@ async function surroundingsOf(
   return { before, note: html`<p class="hint">${note}</p>` };
 }
 
-interface VersionView {
-  snippet: Snippet;
-  version: SnippetVersion;
-  before: SnippetVersion | undefined;
-  publisher: Publisher | undefined;
-}
-
 /** A version in full, and as it looked. */
-export async function versionPart({ snippet, version, before, publisher }: VersionView): Promise<Html> {
+export async function versionPart(
+  snippet: Snippet,
+  version: SnippetVersion,
+  before: SnippetVersion | undefined,
+  publisher: Publisher | undefined,
+): Promise<Html> {
   const { id, name, published, draft } = snippet;
   const { number, content, publishedAt } = version;
   const preview = await previewOf({ ...snippet, draft: content });
@@ -236,15 +248,6 @@ export async function versionPart({ snippet, version, before, publisher }: Versi
           }
         </div>
       </div>`;
-}
-
-/** The ways to take it from the site. */
-export function removePart({ id, published }: Snippet): Html {
-  return html`<h2>Remove it</h2>
-      <p class="row">
-        ${published !== null && html`<a class="button danger" href="/snippets/${id}/unpublish">Unpublish…</a>`}
-        <a class="button danger" href="/snippets/${id}/delete">Delete…</a>
-      </p>`;
 }
 
 /** What it breaks that a snippet is not served any more. */
