@@ -2,22 +2,17 @@ import { existsSync, renameSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { schema, schemaVersion } from './schema.ts';
 
-export interface OpenedDatabase {
-  database: DatabaseSync;
-  /** Where a database of another version is now, in whose place this one is new. */
-  setAside: string | undefined;
-}
-
 /**
  * Opens the database. One that another version of the service has made is set aside, whole.
  *
  * @param file a path, or `:memory:`.
+ * @returns also where that one is now, in whose place this one is new
  */
-export function openDatabase(file: string): OpenedDatabase {
+export function openDatabase(file: string): { database: DatabaseSync; setAside?: string } {
   const database = connect(file);
   const version = versionOf(database);
-  if (version === schemaVersion) return { database, setAside: undefined };
-  if (version === 0) return { database: create(database), setAside: undefined };
+  if (version === schemaVersion) return { database };
+  if (version === 0) return { database: create(database) };
   database.close();
   const setAside = `${file}.version-${version}.${Date.now()}`;
   // The files beside it are there while another process has it open.

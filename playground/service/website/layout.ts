@@ -85,13 +85,6 @@ export function field(id: string, label: string, control: Html, hint?: Html | st
         </div>`;
 }
 
-/** What a developer looks at, and switches on. */
-export function developerPages(path: string): Html {
-  const link = (to: string, text: string) =>
-    html`<a href="${to}"${to === path && html` aria-current="page"`}>${text}</a>`;
-  return html`<nav aria-label="Developer"><ul class="row"><li>${link('/requests', 'Requests')}</li><li>${link('/faults', 'Faults')}</li></ul></nav>`;
-}
-
 /** A table, whose rows are blocks of labelled lines on a narrow screen. */
 export function table<Row>(
   rows: readonly Row[],

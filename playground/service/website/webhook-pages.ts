@@ -12,13 +12,10 @@ const states = { pending: '', delivered: 'good', failed: 'bad' } as const;
 /** Where signed messages about changes are sent. A page of its own: that of the account may load itself again. */
 export function webhookPages(pages: Website, { store }: WebsiteParts): void {
   const { webhooks } = store;
-  const show = (
-    context: Context<WebsiteEnvironment>,
-    answer: { typed?: string; flaw?: string | undefined; secret?: string | undefined } = {},
-  ) => {
+  const show = (context: Context<WebsiteEnvironment>, answer: Answer = {}) => {
     const { id } = context.var.organization;
-    const view = { endpoint: webhooks.endpoint(id), deliveries: webhooks.list(id, shown), ...answer };
-    return context.render(webhookPage(view), { title: 'Webhook', section: '/account', scripts: ['copy'] });
+    const body = webhookPage(webhooks.endpoint(id), webhooks.list(id, shown), answer);
+    return context.render(body, { title: 'Webhook', section: '/account', scripts: ['copy'] });
   };
 
   pages.get(path, (context) => show(context));
@@ -60,15 +57,18 @@ function flawOf(text: string): string | undefined {
   return undefined;
 }
 
-interface WebhookView {
-  endpoint: Endpoint | undefined;
-  deliveries: readonly Delivery[];
+/** To a form: what was typed and what is wrong with it, or a secret that was made. */
+interface Answer {
   typed?: string;
-  flaw?: string | undefined;
-  secret?: string | undefined;
+  flaw?: string;
+  secret?: string;
 }
 
-function webhookPage({ endpoint, deliveries, typed, flaw, secret }: WebhookView): Html {
+function webhookPage(
+  endpoint: Endpoint | undefined,
+  deliveries: readonly Delivery[],
+  { typed, flaw, secret }: Answer,
+): Html {
   const input = html`<input id="url" name="url" type="url" required maxlength="${limits.webhookUrl}" aria-describedby="url-hint" value="${typed ?? endpoint?.url ?? ''}">`;
   return html`<h1>Webhook</h1>
       ${flaw && html`<p class="card notice bad" role="alert">Nothing was changed. ${flaw}</p>`}
@@ -79,7 +79,7 @@ function webhookPage({ endpoint, deliveries, typed, flaw, secret }: WebhookView)
         ${field('url', 'URL', input, html`Such as that of <code>astro-snippets watch --listen</code>. Nothing is sent without one.`)}
         <div class="row"><button>${endpoint === undefined ? 'Send messages' : 'Change the URL'}</button></div>
       </form>
-      ${endpoint === undefined ? '' : switches()}
+      ${endpoint && switches}
       <h2>Last messages</h2>
       ${
         deliveries.length === 0
@@ -103,10 +103,8 @@ function secretNotice(secret: string): Html {
       </div>`;
 }
 
-function switches(): Html {
-  return html`<p class="hint">After the secret is replaced, the receiver refuses messages until it has the new one.</p>
+const switches = html`<p class="hint">After the secret is replaced, the receiver refuses messages until it has the new one.</p>
       <div class="row">
         <form method="post" action="${path}/secret"><button class="quiet">Replace the secret</button></form>
         <form method="post" action="${path}/off"><button class="danger">Send nothing any more</button></form>
       </div>`;
-}

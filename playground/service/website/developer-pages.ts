@@ -3,9 +3,11 @@ import { html } from 'hono/html';
 import { z } from 'zod';
 import { noFaults } from '../faults.ts';
 import type { Website, WebsiteEnvironment, WebsiteParts } from './environment.ts';
-import { developerPages, field, type Html } from './layout.ts';
+import { field, type Html, table, time } from './layout.ts';
 import { repeatFailed } from './publication.ts';
 
+/** How many requests are listed. */
+const shown = 200;
 const statuses = [500, 502, 503, 504] as const;
 const percent = z.coerce.number().min(0).max(100);
 
@@ -20,6 +22,33 @@ const formSchema = z.object({
     .optional()
     .transform((value) => value === 'on'),
 });
+
+/** Which build asked for what, and what it got. */
+export function requestPages(pages: Website, { store }: WebsiteParts): void {
+  pages.get('/requests', (context) => {
+    const { organization } = context.var;
+    const requests = store.requests.list(organization.id, shown);
+    const keys = new Map(store.keys.list(organization.id).map((key) => [key.id, key]));
+    const body = html`${developerPages('/requests')}<h1>Requests</h1>
+      <p class="hint">The last ${shown} at the most, the newest first. A request with a key that is not valid belongs to nobody, and is not listed.</p>
+      ${
+        requests.length === 0
+          ? html`<p class="card">Nothing was asked for yet. <a href="/account">Update the site</a> to see its requests here.</p>`
+          : table(requests, {
+              Time: ({ at }) => time(at),
+              Snippet: ({ snippetId }) => snippetId,
+              Operation: ({ variant }) => variant,
+              Params: ({ params }) => html`<code>${params}</code>`,
+              Answer: ({ status }) =>
+                html`<span class="status ${status === 200 ? 'good' : 'bad'}">${status}</span>`,
+              Took: ({ milliseconds }) => `${milliseconds.toFixed(1)} ms`,
+              Key: ({ keyId }) => keyId !== null && keys.get(keyId)?.name,
+              By: ({ userAgent }) => userAgent,
+            })
+      }`;
+    return context.render(body, { title: 'Requests', section: '/requests' });
+  });
+}
 
 /** Makes the service ail, so that a developer sees what a build does about it. */
 export function faultPages(pages: Website, { faults, publisher }: WebsiteParts): void {
@@ -76,4 +105,11 @@ export function faultPages(pages: Website, { faults, publisher }: WebsiteParts):
 function number(name: string, label: string, value: number, max: number): Html {
   const input = html`<input type="number" id="${name}" name="${name}" min="0" max="${max}" value="${value}" required>`;
   return field(name, label, input);
+}
+
+/** What a developer looks at, and switches on. */
+function developerPages(path: string): Html {
+  const link = (to: string, text: string) =>
+    html`<a href="${to}"${to === path && html` aria-current="page"`}>${text}</a>`;
+  return html`<nav aria-label="Developer"><ul class="row"><li>${link('/requests', 'Requests')}</li><li>${link('/faults', 'Faults')}</li></ul></nav>`;
 }
