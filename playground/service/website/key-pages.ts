@@ -1,54 +1,52 @@
+import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { scopes } from '../authenticate.ts';
 import { limits } from '../limits.ts';
 import type { Store } from '../store/index.ts';
 import type { ApiKey } from '../store/keys.ts';
-import type { Website, WebsiteParts } from './environment.ts';
+import type { Website, WebsiteEnvironment, WebsiteParts } from './environment.ts';
 import { field, type Html, table, time } from './layout.ts';
 import { ask } from './questions.ts';
 
-const keysTitle = { title: 'API keys', section: '/keys', scripts: ['copy'] } as const;
-
 /** Create a key, which is shown once; revoke one. */
 export function keyPages(pages: Website, { store, publisher, settings }: WebsiteParts): void {
-  const { keys } = store;
-  const viewOf = (organizationId: number): KeysView => ({
-    keys: keys.list(organizationId),
-    /** The key that the publisher's site is built with. */
-    siteKeyId: keys.find(publisher?.apiKey() ?? '')?.id,
-    lastUses: store.requests.lastUses(organizationId),
-  });
+  const { keys, requests } = store;
+  const siteKeyId = () => keys.find(publisher?.apiKey() ?? '')?.id;
+  const show = (context: Context<WebsiteEnvironment>, answer?: Html) => {
+    const { id } = context.var.organization;
+    const body = keysPage(keys.list(id), siteKeyId(), requests.lastUses(id), answer);
+    return context.render(body, { title: 'API keys', section: '/keys', scripts: ['copy'] });
+  };
 
-  pages.get('/keys', (context) => {
-    const { organization } = context.var;
-    const body = keysPage(viewOf(organization.id));
-    return context.render(body, keysTitle);
-  });
+  pages.get('/keys', (context) => show(context));
 
   // Answered with the page itself and no redirect: the key is in this answer and nowhere else.
   pages.post('/keys', async (context) => {
-    const { organization } = context.var;
     const { name, kind } = await context.req.parseBody();
     const title = typeof name === 'string' && name.trim() !== '' ? name.trim() : 'Unnamed';
     if (title.length > limits.keyName) {
-      const flaw = `The name has more than ${limits.keyName} characters.`;
       context.status(422);
-      return context.render(keysPage(viewOf(organization.id), { flaw }), keysTitle);
+      const flaw = `The name has more than ${limits.keyName} characters.`;
+      return show(context, html`<p class="card notice bad" role="alert">${flaw}</p>`);
     }
-    const { secret } = keys.create(organization.id, kind === 'public' ? 'public' : 'secret', title);
-    context.header('cache-control', 'no-store');
-    const environment = { SNIPPETS_API_KEY: secret, ...settings() };
-    const body = keysPage(viewOf(organization.id), { environment });
-    return context.render(body, keysTitle);
+    const { id } = context.var.organization;
+    const { secret } = keys.create(id, kind === 'public' ? 'public' : 'secret', title);
+    return show(
+      context,
+      html`<div class="card notice good" role="status">
+        <p><strong>The new key.</strong> Copy it now: it is not shown again. These are the settings for a site of your own, in the terminal that builds it:</p>
+        <pre tabindex="0" id="settings">${exportsOf({ SNIPPETS_API_KEY: secret, ...settings() })}</pre>
+        <p class="row"><button class="quiet" type="button" data-copy="settings" hidden>Copy</button></p>
+      </div>`,
+    );
   });
 
   ask(pages, '/keys/:id{[1-9][0-9]{0,14}}/revoke', (context) => {
     const { organization } = context.var;
-    const { lastUses, ...found } = viewOf(organization.id);
-    const key = found.keys.find(({ id }) => id === Number(context.req.param('id')));
+    const key = keys.list(organization.id).find(({ id }) => id === Number(context.req.param('id')));
     if (key === undefined || key.revokedAt !== null) return undefined;
-    const use = lastUses.get(key.id);
-    const isOfSite = key.id === found.siteKeyId;
+    const use = requests.lastUses(organization.id).get(key.id);
+    const isOfSite = key.id === siteKeyId();
     return {
       title: `Revoke the key “${key.name}”?`,
       body: html`${
@@ -74,31 +72,18 @@ export function keyPages(pages: Website, { store, publisher, settings }: Website
   });
 }
 
-interface KeysView {
-  keys: readonly ApiKey[];
-  /** The key that the publisher's site is built with. */
-  siteKeyId: number | undefined;
-  lastUses: ReturnType<Store['requests']['lastUses']>;
-}
-
 const kinds = html`<select id="kind" name="kind">
   ${Object.entries(scopes).map(([kind, may]) => html`<option value="${kind}">${kind}: ${may.join(', ')}</option>`)}
 </select>`;
 
 function keysPage(
-  { keys, siteKeyId, lastUses }: KeysView,
-  { environment, flaw }: { environment?: Record<string, string>; flaw?: string } = {},
+  keys: readonly ApiKey[],
+  siteKeyId: number | undefined,
+  lastUses: ReturnType<Store['requests']['lastUses']>,
+  answer: Html | undefined,
 ): Html {
   return html`<h1>API keys</h1>
-      ${flaw && html`<p class="card notice bad" role="alert">${flaw}</p>`}
-      ${
-        environment &&
-        html`<div class="card notice good" role="status">
-        <p><strong>The new key.</strong> Copy it now: it is not shown again. These are the settings for a site of your own, in the terminal that builds it:</p>
-        <pre tabindex="0" id="settings">${exportsOf(environment)}</pre>
-        <p class="row"><button class="quiet" type="button" data-copy="settings" hidden>Copy</button></p>
-      </div>`
-      }
+      ${answer}
       ${table(keys, {
         Name: ({ id, name }) =>
           html`${name} ${id === siteKeyId && html`<span class="badge good">the site's key</span>`}`,
