@@ -4,7 +4,7 @@ import { type Faults, noFaults } from './faults.ts';
 import type { Publisher } from './publisher.ts';
 import { seed } from './seed.ts';
 import { listen } from './server.ts';
-import { Store } from './store/index.ts';
+import { openStore } from './store/index.ts';
 import { createWebhookSender, type SenderOptions } from './webhooks.ts';
 import { createWebsite } from './website/index.ts';
 import { Sessions } from './website/sessions.ts';
@@ -45,7 +45,7 @@ export type Service = Awaited<ReturnType<typeof startService>>;
  */
 export async function startService(options: ServiceOptions = {}) {
   const certificate = options.certificate ?? (await createCertificate());
-  const store = new Store(options.database ?? ':memory:');
+  const store = openStore(options.database ?? ':memory:');
   seed(store);
   if (store.setAside !== undefined) {
     const keys = store.keys.adopt(store.setAside) ? 'The API keys stay.' : 'Its API keys could not be read.';

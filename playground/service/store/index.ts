@@ -1,4 +1,3 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { openDatabase } from './database.ts';
 import { Keys } from './keys.ts';
 import { Organizations } from './organizations.ts';
@@ -6,31 +5,27 @@ import { RequestLog } from './request-log.ts';
 import { Snippets } from './snippets.ts';
 import { Webhooks } from './webhooks.ts';
 
-/** Everything the service keeps, in one SQLite file. */
-export class Store {
-  readonly #database: DatabaseSync;
-  readonly organizations: Organizations;
-  readonly keys: Keys;
-  readonly snippets: Snippets;
-  readonly requests: RequestLog;
-  readonly webhooks: Webhooks;
-  /** Where a database of another version is now, in whose place this one is new. */
-  readonly setAside: string | undefined;
+export type Store = ReturnType<typeof openStore>;
 
-  /** @param file a path, or `:memory:`. */
-  constructor(file: string) {
-    const { database, setAside } = openDatabase(file);
-    this.#database = database;
-    this.setAside = setAside;
-    this.organizations = new Organizations(this.#database);
-    this.keys = new Keys(this.#database);
-    this.snippets = new Snippets(this.#database);
-    this.requests = new RequestLog(this.#database);
-    this.webhooks = new Webhooks(this.#database);
-  }
-
-  close(): void {
-    this.requests.write();
-    this.#database.close();
-  }
+/**
+ * Everything the service keeps, in one SQLite file.
+ *
+ * @param file a path, or `:memory:`.
+ */
+export function openStore(file: string) {
+  const { database, setAside } = openDatabase(file);
+  const requests = new RequestLog(database);
+  return {
+    organizations: new Organizations(database),
+    keys: new Keys(database),
+    snippets: new Snippets(database),
+    requests,
+    webhooks: new Webhooks(database),
+    /** Where a database of another version is now, in whose place this one is new. */
+    setAside,
+    close(): void {
+      requests.write();
+      database.close();
+    },
+  };
 }

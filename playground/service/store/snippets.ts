@@ -14,6 +14,9 @@ export interface Snippet {
   publishedContent: string | null;
 }
 
+/** What is typed on the website. */
+export type Typed = Pick<Snippet, 'name' | 'draft' | 'sample'>;
+
 /** Without an id, it gets the next free one. */
 export type NewSnippet = Pick<Snippet, 'name'> & Partial<Pick<Snippet, 'id' | 'draft' | 'sample'>>;
 
@@ -53,11 +56,7 @@ export class Snippets extends Table {
   }
 
   /** Returns whether there was such a snippet to change. */
-  save(
-    organizationId: number,
-    id: number,
-    { name, draft, sample }: Pick<Snippet, 'name' | 'draft' | 'sample'>,
-  ): boolean {
+  save(organizationId: number, id: number, { name, draft, sample }: Typed): boolean {
     const changes = this.run`UPDATE snippets SET name = ${name}, draft = ${draft}, sample = ${sample}
       WHERE organization_id = ${organizationId} AND id = ${id}`;
     return changes === 1;

@@ -62,7 +62,7 @@ export function layout({ title, body, organization, section, reloadAfter, script
 }
 
 function navigation(organization: Organization, section: string | undefined): Html {
-  return html`<nav aria-label="Main">
+  return html`<nav class="grow" aria-label="Main">
         <ul class="row">
           ${sections.map(
             ([path, text]) =>

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
 import { limits } from '../limits.ts';
 import { parseParams } from '../schemas.ts';
-import type { NewSnippet, Snippet } from '../store/snippets.ts';
+import type { NewSnippet, Snippet, Typed } from '../store/snippets.ts';
 import { renderTemplate, TemplateError, unfilledVariables } from '../template.ts';
-
-type Typed = Pick<Snippet, 'name' | 'draft' | 'sample'>;
 
 export interface SnippetForm extends Typed {
   action: string;
@@ -43,15 +41,8 @@ export function tooLong({ name, draft = '', sample = '' }: NewSnippet): string |
   return undefined;
 }
 
-/** How pages embed a snippet. */
-export interface Embeds {
-  /** For `.astro` and `.mdx` files. */
-  component: string;
-  /** For Markdown, HTML and any UI framework. */
-  element: string;
-}
-
-export function embedsOf(id: number, params: Record<string, unknown>): Embeds {
+/** How pages embed a snippet: in `.astro` and `.mdx` files; in Markdown, HTML and any UI framework. */
+export function embedsOf(id: number, params: Record<string, unknown>) {
   if (Object.keys(params).length === 0) {
     return { component: `<Snippet id={${id}} />`, element: `<snippet-embed id="${id}"></snippet-embed>` };
   }
@@ -63,11 +54,8 @@ export function embedsOf(id: number, params: Record<string, unknown>): Embeds {
   };
 }
 
-/** The note is about the sample params, or says why there is no content. */
-export type Preview = { content: string; embeds: Embeds; note: string } | { note: string; error: string };
-
-/** What the snippet shows with its sample params, or why it shows nothing. */
-export async function previewOf(snippet: Snippet): Promise<Preview> {
+/** What the snippet shows with its sample params, and a note about those; or why it shows nothing. */
+export async function previewOf(snippet: Snippet) {
   const { id, draft, sample } = snippet;
   const flaw = tooLong(snippet);
   if (flaw !== undefined) return { error: flaw, note: flaw };

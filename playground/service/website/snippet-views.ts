@@ -9,15 +9,10 @@ import { field, type Html, table, time } from './layout.ts';
 import { countOf, placesList } from './places.ts';
 import { embedsOf, previewOf, revisionOf, type SnippetForm } from './snippet-form.ts';
 
-function hasChanges({ draft, published, publishedContent }: Snippet): boolean {
-  return published !== null && draft !== publishedContent;
-}
-
-function stateOf(snippet: Snippet): Html {
-  const { published, publishedAt } = snippet;
+function stateOf({ draft, published, publishedAt, publishedContent }: Snippet): Html {
   if (published === null) return html`<span class="badge">not published</span>`;
   return html`version ${published}, ${time(publishedAt)}
-              ${hasChanges(snippet) && html`<span class="badge warn">unpublished changes</span>`}`;
+              ${draft !== publishedContent && html`<span class="badge warn">unpublished changes</span>`}`;
 }
 
 function nameField(value: string): Html {
@@ -150,7 +145,7 @@ ${sample}</textarea>`,
 
 function embedPart(form: string, label: string, text: string): Html {
   return html`<p class="hint">${label}</p>
-        <div class="row embed"><code class="grow" id="embed-${form}">${text}</code><button class="quiet" type="button" data-copy="embed-${form}" aria-label="Copy: ${label}" hidden>Copy</button></div>`;
+        <div class="row"><code class="grow" id="embed-${form}">${text}</code><button class="quiet" type="button" data-copy="embed-${form}" aria-label="Copy: ${label}" hidden>Copy</button></div>`;
 }
 
 /** Where the site shows it. */

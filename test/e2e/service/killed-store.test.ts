@@ -3,13 +3,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { Store } from '../../../playground/service/store/index.ts';
+import { openStore } from '../../../playground/service/store/index.ts';
 import { folderWith } from '../../support/folder.ts';
 
 test('every acknowledged publish survives kill -9, and none is stored in part', async () => {
   const { directory: folder } = await folderWith({});
   const file = join(folder, 'killed.sqlite');
-  const store = new Store(file);
+  const store = openStore(file);
   const { id: organization } = store.organizations.create('Test');
   const { id } = store.snippets.create(organization, { name: 'x', draft: '' });
   store.close();
@@ -17,8 +17,8 @@ test('every acknowledged publish survives kill -9, and none is stored in part', 
   await writeFile(
     script,
     `import { writeSync } from 'node:fs';
-     import { Store } from ${JSON.stringify(join(import.meta.dirname, '../../../playground/service/store/index.ts'))};
-     const store = new Store(${JSON.stringify(file)});
+     import { openStore } from ${JSON.stringify(join(import.meta.dirname, '../../../playground/service/store/index.ts'))};
+     const store = openStore(${JSON.stringify(file)});
      for (let n = 0; n < 200; n++) {
        store.snippets.save(${organization}, ${id}, { name: 'x', draft: 'content ' + n + ' ' + 'x'.repeat(5000), sample: '{}' });
        const { number } = store.snippets.publish(${organization}, ${id});
@@ -44,7 +44,7 @@ test('every acknowledged publish survives kill -9, and none is stored in part', 
     expect(database.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
     expect(database.prepare('PRAGMA foreign_key_check').all()).toEqual([]);
     database.close();
-    const reopened = new Store(file);
+    const reopened = openStore(file);
     const versions = reopened.snippets.versions(organization, id);
     const newest = versions[0]?.number ?? 0;
     // A publish just before the kill may not have been acknowledged.
