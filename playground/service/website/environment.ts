@@ -4,6 +4,7 @@ import type { ServiceOptions } from '../index.ts';
 import type { Publisher } from '../publisher.ts';
 import type { Store } from '../store/index.ts';
 import type { Organization } from '../store/organizations.ts';
+import type { Snippet } from '../store/snippets.ts';
 import type { WebhookSender } from '../webhooks.ts';
 import type { Html, PageFacts } from './layout.ts';
 
@@ -22,6 +23,8 @@ export interface WebsiteEnvironment {
     organization: Organization;
     /** The site, if it is this organization's. */
     publisher: Publisher | undefined;
+    /** On the pages of a snippet. */
+    snippet: Snippet;
   };
 }
 

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import type { Website, WebsiteEnvironment } from './environment.ts';
 import type { Html } from './layout.ts';
 
-export interface Question {
+interface Question {
   title: string;
   /** What happens then. */
   body: Html;
@@ -11,6 +11,8 @@ export interface Question {
   yes: string;
   /** Sent with the answer. @default 'yes' */
   confirm?: string;
+  /** Where "Cancel" leads. */
+  back: string;
   /** Does it, and says where to go then. */
   act: () => string;
 }
@@ -22,7 +24,7 @@ export interface Question {
 export function ask(
   pages: Website,
   path: string,
-  questionOf: (context: Context<WebsiteEnvironment>) => (Question & { back: string }) | undefined,
+  questionOf: (context: Context<WebsiteEnvironment>) => Question | undefined,
 ): void {
   pages.on(['GET', 'POST'], path, async (context) => {
     const question = questionOf(context);

@@ -5,7 +5,7 @@ import type { EventType } from '../store/webhooks.ts';
 import type { Website, WebsiteEnvironment, WebsiteParts } from './environment.ts';
 import type { Html } from './layout.ts';
 import { pathOf } from './publication.ts';
-import { ask, type Question } from './questions.ts';
+import { ask } from './questions.ts';
 import { formOf, previewOf, revisionOf, type SnippetForm, tooLong } from './snippet-form.ts';
 import { addressOf, consequence, editPart, listPart, versionPart } from './snippet-views.ts';
 
@@ -18,9 +18,12 @@ type PageContext = Context<WebsiteEnvironment>;
 export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts): void {
   const { snippets } = store;
 
-  function found(context: PageContext): Snippet | undefined {
-    return snippets.get(context.var.organization.id, Number(context.req.param('id')));
-  }
+  pages.use(`${oneSnippet}/*`, async (context, next) => {
+    const snippet = snippets.get(context.var.organization.id, Number(context.req.param('id')));
+    if (snippet === undefined) return context.notFound();
+    context.set('snippet', snippet);
+    return next();
+  });
 
   function showList(context: PageContext, flaw?: { name: string; message: string }) {
     const { organization, publisher } = context.var;
@@ -34,10 +37,9 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
   /** The page of a snippet; `notice` says why something was not saved. */
   async function showSnippet(
     context: PageContext,
-    snippet: Snippet,
     { notice = '', ...typed }: { unsaved?: SnippetForm; notice?: Html | ''; conflict?: Html } = {},
   ) {
-    const { organization, publisher } = context.var;
+    const { organization, publisher, snippet } = context.var;
     const page = pathOf(context.req.query('page'));
     const isFlagged = context.req.query('published') !== undefined;
     const isWorth = isFlagged || publisher?.latest()?.state !== 'done';
@@ -75,36 +77,31 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
     return context.redirect(`/snippets/${id}`, 303);
   });
 
-  pages.get(oneSnippet, async (context) => {
-    const snippet = found(context);
-    return snippet === undefined ? context.notFound() : showSnippet(context, snippet);
-  });
+  pages.get(oneSnippet, (context) => showSnippet(context));
 
   pages.post(oneSnippet, async (context) => {
-    const { organization } = context.var;
+    const { organization, snippet } = context.var;
     const form = formOf(await context.req.parseBody());
     const page = pathOf(context.req.query('page'));
-    const snippet = found(context);
-    if (snippet === undefined) return context.notFound();
     const { id } = snippet;
     const edited = { ...snippet, ...form };
     const preview = await previewOf(edited);
     const isPublished = form.action === 'publish' || form.action === 'publish-empty';
     const refuse = (notice: Html) => {
       context.status(422);
-      return showSnippet(context, snippet, { unsaved: form, notice });
+      return showSnippet(context, { unsaved: form, notice });
     };
     const flaw = tooLong(form) ?? ('error' in preview ? preview.error : undefined);
     if (form.action === 'preview') {
       if (flaw !== undefined) context.status(422);
-      return showSnippet(context, snippet, { unsaved: form });
+      return showSnippet(context, { unsaved: form });
     }
     if (flaw !== undefined && (isPublished || tooLong(form) !== undefined)) {
       return refuse(refusedNotice(isPublished ? 'published' : 'saved', flaw));
     }
     if (isChangedSince(snippet, form)) {
       context.status(409);
-      return showSnippet(context, snippet, { unsaved: form, conflict: conflictNotice(snippet) });
+      return showSnippet(context, { unsaved: form, conflict: conflictNotice(snippet) });
     }
     if (form.action === 'publish' && 'content' in preview && preview.content.trim() === '') {
       return refuse(emptyNotice(snippet));
@@ -117,9 +114,8 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
   });
 
   pages.post(`${oneSnippet}/draft`, async (context) => {
+    const { snippet } = context.var;
     const form = formOf(await context.req.parseBody());
-    const snippet = found(context);
-    if (snippet === undefined) return context.notFound();
     const preview = await previewOf({ ...snippet, ...form });
     const failure = tooLong(form);
     if (failure !== undefined) return context.json({ ...preview, failure }, 422);
@@ -133,43 +129,34 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
   });
 
   pages.get(`${oneSnippet}/versions/${oneVersion}`, async (context) => {
-    const snippet = found(context);
+    const { organization, publisher, snippet } = context.var;
     const number = Number(context.req.param('number'));
-    const versions = snippets.versions(context.var.organization.id, snippet?.id ?? 0);
+    const versions = snippets.versions(organization.id, snippet.id);
     const version = versions.find((one) => one.number === number);
-    if (snippet === undefined || version === undefined) return context.notFound();
+    if (version === undefined) return context.notFound();
     const before = versions.find((one) => one.number === number - 1);
-    const body = await versionPart(snippet, version, before, context.var.publisher);
+    const body = await versionPart(snippet, version, before, publisher);
     return context.render(body, { title: `${snippet.name}, version ${number}`, section, scripts: ['copy'] });
   });
 
-  /** @param questionOf gives nothing where there is nothing to ask */
-  function askOf(
-    path: string,
-    questionOf: (snippet: Snippet, context: PageContext) => Question | undefined,
-  ): void {
-    ask(pages, `${oneSnippet}/${path}`, (context) => {
-      const snippet = found(context);
-      const question = snippet && questionOf(snippet, context);
-      return question && { ...question, back: `/snippets/${snippet.id}` };
-    });
-  }
-
-  askOf('discard', ({ published, publishedContent: draft, ...snippet }, { var: { organization } }) => {
+  ask(pages, `${oneSnippet}/discard`, ({ var: { organization, snippet } }) => {
+    const { id, published, publishedContent: draft } = snippet;
     if (draft === null) return undefined;
     return {
       title: `Discard the draft of “${snippet.name}”?`,
       body: html`<p>The draft becomes the content of version ${published} again, which pages show. What was typed since then is lost.</p>`,
       yes: 'Discard it',
+      back: addressOf(id, '/'),
       act() {
-        snippets.save(organization.id, snippet.id, { ...snippet, draft });
-        return `/snippets/${snippet.id}`;
+        snippets.save(organization.id, id, { ...snippet, draft });
+        return addressOf(id, '/');
       },
     };
   });
 
-  askOf(`versions/${oneVersion}/roll-back`, ({ id, name, published }, context) => {
-    const { organization } = context.var;
+  ask(pages, `${oneSnippet}/versions/${oneVersion}/roll-back`, (context) => {
+    const { organization, snippet } = context.var;
+    const { id, name, published } = snippet;
     const number = Number(context.req.param('number'));
     const versions = snippets.versions(organization.id, id);
     const [newest] = versions;
@@ -180,6 +167,7 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
       body: html`<p>This makes version ${newest.number + 1}, with the content of version ${number}, and publishes it. All versions stay.
         A draft that was never published stays, too.</p>`,
       yes: `Publish version ${number} again`,
+      back: addressOf(id, '/'),
       act() {
         snippets.rollBack(organization.id, id, number);
         announce(context.var, 'snippet.published', id);
@@ -188,15 +176,16 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
     };
   });
 
-  askOf('unpublish', (snippet, context) => {
+  ask(pages, `${oneSnippet}/unpublish`, (context) => {
+    const { organization, publisher, snippet } = context.var;
     const { id, name, published } = snippet;
-    const { organization, publisher } = context.var;
     if (published === null) return undefined;
     return {
       title: `Unpublish “${name}”?`,
       body: html`${consequence(snippet, publisher)}
         <p>The draft and all versions stay, and version ${published} can be published again.</p>`,
       yes: 'Unpublish it',
+      back: addressOf(id, '/'),
       act() {
         snippets.unpublish(organization.id, id);
         announce(context.var, 'snippet.unpublished', id);
@@ -205,14 +194,15 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
     };
   });
 
-  askOf('delete', (snippet, context) => {
+  ask(pages, `${oneSnippet}/delete`, (context) => {
+    const { organization, publisher, snippet } = context.var;
     const { id, name } = snippet;
-    const { organization, publisher } = context.var;
     return {
       title: `Delete “${name}”?`,
       body: html`${consequence(snippet, publisher)}
         <p>Its draft and its versions are gone then. Its id, ${id}, is never given to another snippet.</p>`,
       yes: 'Delete it',
+      back: addressOf(id, '/'),
       act() {
         snippets.delete(organization.id, id);
         announce(context.var, 'snippet.deleted', id);
