@@ -49,10 +49,6 @@ export class Table {
     return Number(statement.run(...values).changes);
   }
 
-  protected transaction<T>(work: () => T): T {
-    return transaction(this.database, work);
-  }
-
   #prepare([first = '', ...texts]: TemplateStringsArray, parts: readonly Part[]) {
     const values: SQLInputValue[] = [];
     const sql = texts.map((text, index) => {
@@ -66,7 +62,7 @@ export class Table {
 }
 
 /** Runs what `work` does as one transaction: all of it, or nothing. */
-function transaction<T>(database: DatabaseSync, work: () => T): T {
+export function transaction<T>(database: DatabaseSync, work: () => T): T {
   database.exec('BEGIN IMMEDIATE');
   try {
     const result = work();

@@ -1,4 +1,4 @@
-import { Table } from './database.ts';
+import { Table, transaction } from './database.ts';
 
 export interface LoggedRequest {
   at: string;
@@ -38,7 +38,7 @@ export class RequestLog extends Table {
     const requests = this.#unwritten;
     this.#unwritten = [];
     if (requests.length === 0) return;
-    this.transaction(() => {
+    transaction(this.database, () => {
       const insert = this.database.prepare(
         `INSERT INTO requests (at, organization_id, key_id, variant, snippet_id, params, status, milliseconds, user_agent)
          VALUES (:at, :organizationId, :keyId, :variant, :snippetId, :params, :status, :milliseconds, :userAgent)`,

@@ -1,4 +1,4 @@
-import { Table } from './database.ts';
+import { Table, transaction } from './database.ts';
 
 export interface Snippet {
   id: number;
@@ -64,7 +64,7 @@ export class Snippets extends Table {
 
   /** Makes a new version of the draft, and serves it from now on. When this returns, it will survive a crash. */
   publish(organizationId: number, id: number): SnippetVersion | undefined {
-    return this.transaction(() => {
+    return transaction(this.database, () => {
       const snippet = this.get(organizationId, id);
       if (snippet === undefined) return undefined;
       return this.#serve(id, snippet.draft);
@@ -76,7 +76,7 @@ export class Snippets extends Table {
    * becomes the same content, unless it was never published: then it is kept, since no version has its text.
    */
   rollBack(organizationId: number, id: number, number: number): SnippetVersion | undefined {
-    return this.transaction(() => {
+    return transaction(this.database, () => {
       const versions = this.versions(organizationId, id);
       const old = versions.find((version) => version.number === number);
       if (old === undefined) return undefined;
@@ -97,7 +97,7 @@ export class Snippets extends Table {
 
   /** Deletes it with its versions. Its id is never given again. Returns whether there was such a snippet. */
   delete(organizationId: number, id: number): boolean {
-    return this.transaction(() => {
+    return transaction(this.database, () => {
       if (this.get(organizationId, id) === undefined) return false;
       this.run`UPDATE snippets SET published = NULL WHERE id = ${id}`;
       this.run`DELETE FROM snippet_versions WHERE snippet_id = ${id}`;

@@ -8,6 +8,7 @@ export function accountPages(pages: Website, { store }: WebsiteParts): void {
     const { organization, publisher } = context.var;
     const expired = organization.subscription === 'expired';
     const recent = publisher?.latest();
+    const isTold = store.webhooks.endpoint(organization.id) !== undefined;
     const isShown = context.req.query('published') !== undefined;
     const body = html`<h1>Account</h1>
       <section class="card" aria-labelledby="subscription">
@@ -23,10 +24,10 @@ export function accountPages(pages: Website, { store }: WebsiteParts): void {
       <section class="card" aria-labelledby="webhook">
         <h2 id="webhook">Webhook</h2>
         <p>${
-          store.webhooks.endpoint(organization.id) === undefined
-            ? 'Nothing is sent when a snippet is published.'
-            : 'A signed message is sent when a snippet is published, unpublished or deleted.'
-        } <a href="/account/webhook">${store.webhooks.endpoint(organization.id) === undefined ? 'Send messages' : 'Look at the last messages'}</a></p>
+          isTold
+            ? html`A signed message is sent when a snippet is published, unpublished or deleted. <a href="/account/webhook">Look at the last messages</a>`
+            : html`Nothing is sent when a snippet is published. <a href="/account/webhook">Send messages</a>`
+        }</p>
       </section>
       ${
         publisher &&

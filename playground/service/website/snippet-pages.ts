@@ -25,12 +25,11 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
     return next();
   });
 
-  function showList(context: PageContext, flaw?: { name: string; message: string }) {
+  function showList(context: PageContext, refused?: { name: string; flaw: string }) {
     const { organization, publisher } = context.var;
-    const { id } = organization;
     const search = context.req.query('search')?.trim() ?? '';
     const deleted = Number(context.req.query('deleted')) || undefined;
-    const body = listPart({ snippets: snippets.list(id, search), search, publisher, deleted, flaw });
+    const body = listPart(snippets.list(organization.id, search), search, publisher, deleted, refused);
     return context.render(body, { title: 'Snippets', section });
   }
 
@@ -68,10 +67,10 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
     const { organization } = context.var;
     const { name } = await context.req.parseBody();
     const title = typeof name === 'string' && name.trim() !== '' ? name.trim() : 'New snippet';
-    const message = tooLong({ name: title });
-    if (message !== undefined) {
+    const flaw = tooLong({ name: title });
+    if (flaw !== undefined) {
       context.status(422);
-      return showList(context, { name: title, message });
+      return showList(context, { name: title, flaw });
     }
     const { id } = snippets.create(organization.id, { name: title });
     return context.redirect(`/snippets/${id}`, 303);

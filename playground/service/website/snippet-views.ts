@@ -15,22 +15,22 @@ function stateOf({ draft, published, publishedAt, publishedContent }: Snippet): 
               ${draft !== publishedContent && html`<span class="badge warn">unpublished changes</span>`}`;
 }
 
-function nameField(value: string): Html {
+function nameField(value = ''): Html {
   const input = html`<input id="name" name="name" value="${value}" required maxlength="${limits.name}" aria-describedby="name-hint">`;
   return field('name', 'Name', input, `At most ${limits.name} characters.`);
 }
 
-interface List {
-  snippets: readonly Snippet[];
-  search: string;
-  publisher: Publisher | undefined;
-  /** The id of the one that was deleted just now. */
-  deleted: number | undefined;
-  /** Why the name of a new snippet was refused. */
-  flaw?: { name: string; message: string } | undefined;
-}
-
-export function listPart({ snippets, search, publisher, deleted, flaw }: List): Html {
+/**
+ * @param deleted the id of the one that was deleted just now
+ * @param refused a name of a new snippet, and why it was refused
+ */
+export function listPart(
+  snippets: readonly Snippet[],
+  search: string,
+  publisher: Publisher | undefined,
+  deleted: number | undefined,
+  refused?: { name: string; flaw: string },
+): Html {
   return html`<h1>Snippets</h1>
       ${deleted && html`<p class="card notice good" role="status">Snippet ${deleted} is deleted.</p>`}
       <form class="row" role="search">
@@ -52,9 +52,9 @@ export function listPart({ snippets, search, publisher, deleted, flaw }: List): 
             )
       }
       <h2>Add a snippet</h2>
-      ${flaw && html`<p class="card notice bad" role="alert">${flaw.message}</p>`}
+      ${refused && html`<p class="card notice bad" role="alert">${refused.flaw}</p>`}
       <form class="row card" method="post" action="/snippets">
-        ${nameField(flaw?.name ?? '')}
+        ${nameField(refused?.name)}
         <button>Add</button>
       </form>`;
 }
