@@ -57,7 +57,7 @@ interface ApiParts extends Pick<ServiceOptions, 'random' | 'beforeAnswer'> {
 export function createApi({ store, faults, random = Math.random, websiteUrl, beforeAnswer }: ApiParts) {
   const refuse = refusalWith(websiteUrl);
   // The same for a snippet that is not there, is not published, or is another organization's.
-  const notFound = (id: string | number | undefined) =>
+  const notFound = (id: string | undefined) =>
     refuse(404, `There is no published snippet ${id} in this organization.`);
   const api = new OpenAPIHono<ApiEnvironment>({
     // The only thing a schema can refuse is the id.
@@ -87,7 +87,7 @@ export function createApi({ store, faults, random = Math.random, websiteUrl, bef
       if (params === undefined) return refuse(400, 'params is not a JSON object.') as never;
       const { caller } = context.var;
       const snippet = caller && store.snippets.published(caller.organization.id, id);
-      if (snippet === undefined) return notFound(id) as never;
+      if (snippet === undefined) return notFound(context.req.param('id')) as never;
       try {
         const content = await renderTemplate(snippet.content, params);
         return context.json(operation === 'render' ? { content } : { id, name: snippet.name, content }, 200);
