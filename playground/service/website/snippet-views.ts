@@ -258,7 +258,7 @@ export function consequence({ id, published }: Snippet, publisher: Publisher | u
   if (places.pages.length + places.entries.length === 0) {
     return html`<p>No page of the site shows it, as of its last build.</p>`;
   }
-  return html`<p><strong>The site shows it on ${countOf(places)}.</strong> They keep their text for now, but until their embeds are
+  return html`<p><strong>The site shows it on ${countOf(places)}.</strong> Its text stays there for now, but until the embeds are
         taken out, the site can be neither built nor refreshed: nothing else that is published reaches it either.</p>
         ${placesList(places, publisher)}`;
 }
