@@ -139,7 +139,7 @@ test('a page with a snippet that contains the API key is an error, without the k
     const text = await answer.text();
     expect(answer.status).toBe(500);
     expect(text).toContain(`The API key was found in snippet ${70 + index} on /key${index}.`);
-    expect(text).toContain('replace the key');
+    expect(text).toContain('and replace it');
     for (const any of spellings) expect(text).not.toContain(any);
   }
   const { page } = await open('/key0');
