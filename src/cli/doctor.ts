@@ -4,7 +4,7 @@ import type { Variant } from '../client/service-url.ts';
 import { SnippetClient } from '../client/snippet-client.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import { createRequest, parseRequest, type SnippetRequest } from '../client/snippet-request.ts';
-import { errors, hints } from '../failures/errors.ts';
+import { hints, titles } from '../failures/errors.ts';
 import { variables } from '../settings/environment.ts';
 import { requireConnection, type Settings, whyWithoutKey } from '../settings/settings.ts';
 import type { DoctorOutput } from './cli-output.ts';
@@ -15,7 +15,7 @@ import type { CliContext } from './terminal.ts';
 type Check = DoctorOutput['checks'][number];
 
 const marks = { ok: 'ok    ', failed: 'FAILED', 'not-checked': '-     ' } as const;
-const titles = {
+const groupTitles = {
   environment: 'Environment',
   render: '\nRendering',
   retrieve: '\nRetrieving',
@@ -31,7 +31,7 @@ export async function doctor(context: CliContext, id: string | undefined): Promi
 
 export function doctorText({ ready, checks }: Result<DoctorOutput>): string {
   const lines = checks.flatMap(({ group, outcome, message, error, hint }, index) => [
-    ...(group === checks[index - 1]?.group ? [] : [titles[group]]),
+    ...(group === checks[index - 1]?.group ? [] : [groupTitles[group]]),
     `  ${marks[outcome]} ${message}`,
     ...(error && error.message !== message ? [`         ${error.message} [${error.code}]`] : []),
     ...(hint ? [`         ${hint}`] : []),
@@ -103,7 +103,8 @@ async function* checkVariant(
   const time = formatDuration(performance.now() - start);
   if (error === undefined) return yield ok(group, 'snippet', `${nameOf(request)} arrived in ${time}`);
   const { code, message } = error;
-  let { title, hint }: { title: string; hint: string } = errors[code];
+  let title = titles[code];
+  let hint: string = hints[code];
   const mayBeSwapped = other !== undefined && (code === 'no-route' || code === 'not-found');
   if (mayBeSwapped && (await ask({ ...settings, [url]: other }, group, request)) === undefined) {
     const [own, others] = group === 'render' ? ['rendering', 'retrieving'] : ['retrieving', 'rendering'];

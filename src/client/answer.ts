@@ -11,7 +11,7 @@ export interface RenderedSnippet {
   content: string;
 }
 
-/** What `retrieve` returns (specification, sections 2 and 4.1, which leave open which fields are always present). */
+/** What `retrieve` returns (specification, sections 2 and 4.1, which leave open which fields there are). */
 export interface RetrievedSnippet {
   id: number;
   name?: string | undefined;
@@ -20,25 +20,18 @@ export interface RetrievedSnippet {
 
 const rendered: z.ZodType<Partial<RetrievedSnippet>> = z.object({ content: z.string() });
 
-const optionalText = z
-  .string()
-  .nullish()
-  .transform((value) => value ?? undefined);
-const retrieved: z.ZodType<Partial<RetrievedSnippet>> = z.object({
-  id: z.int(),
-  name: optionalText,
-  content: optionalText,
-});
+const text = z.preprocess((value) => value ?? undefined, z.string().optional());
+const retrieved: z.ZodType<Partial<RetrievedSnippet>> = z.object({ id: z.int(), name: text, content: text });
 
 const cleaned = z.string().transform(cleanText);
-// A field of the wrong type is dropped without affecting the others.
+// Of the wrong type, one field is dropped and the others stay.
 const problemText = cleaned.optional().catch(undefined);
 const problemSchema = z.object({ title: problemText, detail: problemText, type: problemText });
 
 /** The service's error object (specification, section 2; RFC 9457), with its texts cleaned. */
 export type Problem = z.infer<typeof problemSchema>;
 
-// All fields of section 2: recognized even without the media type, which some gateways rewrite.
+// Recognized without the media type, too, which some gateways rewrite.
 const completeProblem = z.object({ status: z.int(), title: cleaned, detail: cleaned, type: cleaned });
 
 function read<T>(schema: z.ZodType<T>, body: Uint8Array): T | undefined {
@@ -49,10 +42,9 @@ function read<T>(schema: z.ZodType<T>, body: Uint8Array): T | undefined {
   }
 }
 
-/** What one request led to: a value, or the code of its failure. */
+/** What one request led to. */
 export interface Response {
   code?: SnippetErrorCode | undefined;
-  /** Variant B answers with the content alone. */
   value?: Omit<RetrievedSnippet, 'id'> | undefined;
   status?: number;
   problem?: Problem | undefined;
@@ -63,7 +55,7 @@ export interface Response {
   retryAfter?: number | undefined;
 }
 
-// The statuses of the specification's section 7, and those that servers and gateways in between are known to send.
+// Those of the specification's section 7, and of servers and gateways in between.
 const codes: Readonly<Record<number, SnippetErrorCode>> = {
   401: 'unauthorized',
   402: 'payment-required',
@@ -77,15 +69,15 @@ const codes: Readonly<Record<number, SnippetErrorCode>> = {
   504: 'server-error',
 };
 
-// Every error of the service is a problem (section 7). Without one, these come from something else at this URL.
+// The service sends a problem with every error (section 7). Without one, something else answered.
 const withoutRoute: ReadonlySet<number> = new Set([404, 405, 410, 501]);
 
 /** What follows a failed attempt. */
 export type Verdict =
-  | 'end' // Every other request would fail, too.
-  | 'fail' // Only this snippet fails.
-  | 'elsewhere' // Ask the other variant, if it was not asked.
-  | 'again'; // The failure may be temporary.
+  | 'end' // Every request would fail.
+  | 'fail' // This snippet fails.
+  | 'elsewhere' // Ask the other variant.
+  | 'again'; // It may be temporary.
 
 const verdicts: Readonly<Partial<Record<SnippetErrorCode, Verdict>> & Record<EndingCode, 'end'>> = {
   unauthorized: 'end',
@@ -136,7 +128,7 @@ export function describe({ code, status, problem, reason, retryAfter }: Response
   return `${status} ${[title, detail].filter((text) => text !== '').join(': ')}${wait}`;
 }
 
-// The one date format a server may send (RFC 9110, section 5.6.7). Date.parse would also accept "1" and "-5".
+// RFC 9110, section 5.6.7. Date.parse would also accept "1" and "-5".
 const httpDate = /^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$/;
 
 /** Parses a `Retry-After` header (RFC 9110, section 10.2.3) as milliseconds from `now`. */

@@ -1,4 +1,4 @@
-const htmlNames: Readonly<Record<string, string>> = {
+const htmlNames: Partial<Record<string, string>> = {
   '&': 'amp',
   '<': 'lt',
   '>': 'gt',
@@ -6,7 +6,7 @@ const htmlNames: Readonly<Record<string, string>> = {
   "'": 'apos',
 };
 
-/** Matches a character of a key as it is, and escaped for HTML, JSON or a URL if it is no letter or digit. */
+/** Matches a character of a key: other than letters and digits, also escaped for HTML, JSON or a URL. */
 function characterPattern(character: string): string {
   if (/[A-Za-z0-9]/.test(character)) return character;
   const code = character.charCodeAt(0);
@@ -16,7 +16,7 @@ function characterPattern(character: string): string {
   return `(?:\\\\?\\x${hex}|&(?:${html});|(?:\\\\u00|%)${anyCase})`;
 }
 
-/** A key in encodings of all of its characters: hexadecimal, and base64 at each offset that text before it can cause. */
+/** A key in hexadecimal, and in base64 at each offset that text before it can cause. */
 function encodings(key: string): string[] {
   const bytes = Buffer.from(key);
   const base64 = [0, 1, 2].flatMap((offset) => {
@@ -32,21 +32,21 @@ function encodings(key: string): string[] {
 
 type KeySearch = ReturnType<typeof keySearch>;
 
-/** Finds one API key in every form that encoders give to a whole key. */
+/** Finds an API key in every form that encoders give to a whole key. */
 export function keySearch(key: string) {
   const encoded = encodings(key);
   const written = [...key].map(characterPattern).join('\\s*');
   const forms = new RegExp([written, ...encoded.map((form) => form.replaceAll('+', '\\+'))].join('|'), 'g');
   const runs = key.match(/[A-Za-z0-9]+/g) ?? [''];
   const longestRun = runs.reduce((longest, run) => (run.length > longest.length ? run : longest));
-  // Each form has one of these, and a search for them is many times faster than one by a pattern.
+  // Each form has one of these, which are found many times faster than a pattern.
   const signs = [longestRun, ...encoded].map((sign) => Buffer.from(sign));
   return {
     isIn(text: Buffer | string): boolean {
       const bytes = typeof text === 'string' ? Buffer.from(text) : text;
       return signs.some((sign) => bytes.includes(sign)) && bytes.toString('latin1').search(forms) !== -1;
     },
-    /** @param isCut whether text is missing at the end, so that the beginning of a key there is removed. */
+    /** @param isCut whether the text was cut, so that it may end with the beginning of a key. */
     hide(text: string, isCut: boolean): string {
       const hidden = text.replace(forms, '[API key]');
       for (let at = Math.max(0, hidden.length - 2 * key.length); isCut && at < hidden.length; at += 1) {
@@ -57,13 +57,12 @@ export function keySearch(key: string) {
   };
 }
 
-// Kept by the process, as the site's code (component, loader) shares no module with the integration. A key itself stays in
-// the module that was given it.
+// Kept by the process, as the site's code (component, loader) shares no module with the integration. Only searches, no key.
 const hook = Symbol.for('astro-snippets:known-keys');
 const known = globalThis as { [hook]?: KeySearch[] };
 const keys = new Set<string>();
 
-/** Keeps an API key out of everything that this process shows or sends as params. */
+/** Keeps an API key out of everything that this process shows, or sends as params. */
 export function protectKey(key: string): void {
   if (keys.has(key)) return;
   keys.add(key);
@@ -74,7 +73,7 @@ export function containsKnownKey(text: Buffer | string): boolean {
   return known[hook]?.some((search) => search.isIn(text)) ?? false;
 }
 
-/** Replaces the protected keys in clean text (an escape sequence may split a key). @param isCut see {@link keySearch} */
+/** Hides the protected keys in text that was cleaned, since an escape sequence may split a key. */
 export function hideKnownKeys(text: string, isCut = false): string {
   return known[hook]?.reduce((hidden, search) => search.hide(hidden, isCut), text) ?? text;
 }

@@ -4,20 +4,20 @@ const maxLength = 300;
 // More than 300, since escape sequences between them are removed.
 const maxRead = maxLength * 4;
 
-// CSI; OSC and other strings, which have a terminator; and sequences of two characters. No part matches past the next
-// escape, so the time is linear; Node's `stripVTControlCharacters` takes quadratic time.
+// CSI, OSC and other strings, and sequences of two characters. No part matches past the next escape, so the time is linear:
+// that of Node's `stripVTControlCharacters` is quadratic.
 const sequences =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what escape sequences consist of.
   /(?:\x1b\[|\x9b(?=[0-?]))[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]/g;
 
-// Controls, line separators, and characters that reorder or hide text: with these, a text could imitate a terminal's.
+// Controls, line separators, and characters that reorder or hide text.
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu;
 // The same without tab and line feed.
 const unprintableInLines = /[^\P{Cc}\t\n]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /**
- * Makes text from outside safe for a terminal, a log or an error: one line, no control characters, no API key, no command
- * of a CI runner, at most 300 characters. Only the first 1,200 characters are read.
+ * Makes text from outside safe for a terminal, a log or an error: one line of at most 300 characters, without control
+ * characters, API keys and commands of CI runners.
  */
 export function cleanText(text: string): string {
   const cut = text.slice(0, maxRead);
@@ -28,17 +28,17 @@ export function cleanText(text: string): string {
   return `${characters.slice(0, maxLength - 1).join('')}…`;
 }
 
-/** Says why something failed, whatever it has thrown. */
+/** Why something failed, whatever was thrown. */
 export function reasonOf(thrown: unknown): string {
   return cleanText(String((thrown as Error | undefined)?.message ?? thrown));
 }
 
-/** Makes text safe as a whole: tabs, line feeds and indentation stay. */
+/** The same for text of any length: tabs, line feeds and indentation stay. */
 export function cleanLines(text: string): string {
   return harmless(text.replace(sequences, '').replace(unprintableInLines, ''));
 }
 
-/** Writes JSON in which every string is safe to show, and means the same. */
+/** Writes JSON whose strings are safe to show, and mean the same. */
 export function cleanJson(value: unknown, indent = 2): string {
   const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(value, redacted, indent)
@@ -47,8 +47,8 @@ export function cleanJson(value: unknown, indent = 2): string {
 }
 
 /**
- * Hides keys, and breaks what CI runners take for a command with a space: `::` at the start of a line, and `##[` or `##name[`
- * anywhere. Only for cleaned text, since a key may have been split by an escape sequence.
+ * Hides keys in clean text, and puts a space into what CI runners take for a command: `::` at the start of a line, `##[` and
+ * `##name[` anywhere.
  */
 function harmless(plain: string, isCut = false): string {
   return hideKnownKeys(plain, isCut)

@@ -10,10 +10,10 @@ export interface Clock {
   wait(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
-// 24.8 days. A timer that is set to more fires at once.
+// 24.8 days. Set to more, a timer fires at once.
 const longestTimer = 2 ** 31 - 1;
 
-/** For every timer whose length is not a constant: people write `1y` for "no limit", so it may fire earlier. */
+/** For timers of any length: people write `1y` for "no limit". */
 export function timerLength(milliseconds: number): number {
   return Math.min(milliseconds, longestTimer);
 }
@@ -21,7 +21,7 @@ export function timerLength(milliseconds: number): number {
 export const systemClock: Clock = {
   now: () => performance.timeOrigin + performance.now(),
   random: Math.random,
-  // Node wraps the reason in an AbortError; callers compare with the reason they gave.
+  // Node would wrap the reason, with which callers compare.
   wait: (milliseconds, signal = AbortSignal.any([])) =>
     unlessAborted(signal, sleep(timerLength(milliseconds), undefined, { signal })),
 };

@@ -1,6 +1,6 @@
 import ms, { type StringValue } from 'ms';
 
-/** `1 page`, `2 pages`; or, with an irregular plural, `2 retries`. */
+/** `1 page`, `2 pages`. */
 export function count(number: number, one: string, other = `${one}s`): string {
   return `${number} ${number === 1 ? one : other}`;
 }
@@ -14,7 +14,7 @@ const day = 24 * hour;
 export function formatDuration(milliseconds: number, display: 'narrow' | 'long' = 'narrow'): string {
   if (milliseconds < second) return inUnit(Math.round(milliseconds), 'millisecond', display);
   if (milliseconds < 2 * minute) return inUnit(milliseconds / second, 'second', display);
-  // Compared after rounding, so that two hours are never called 120 minutes.
+  // After rounding, so that two hours are never 120 minutes.
   const minutes = Math.ceil(milliseconds / minute);
   if (minutes < 120) return inUnit(minutes, 'minute', display);
   const hours = Math.ceil(milliseconds / hour);
@@ -22,7 +22,7 @@ export function formatDuration(milliseconds: number, display: 'narrow' | 'long' 
   return inUnit(Math.ceil(milliseconds / day), 'day', display);
 }
 
-/** Parses a duration with its unit, such as `30s`, `1.5h` or `7 days`, as milliseconds. */
+/** Parses `30s`, `1.5h` or `7 days`, as milliseconds. */
 export function parseDuration(text: string): number | undefined {
   // The unit is required: without one, some would mean seconds and others milliseconds.
   if (text.length > 100 || !/^\d.*[a-z]$/i.test(text.trim())) return undefined;
@@ -37,7 +37,6 @@ export function formatBytes(bytes: number): string {
 
 function inUnit(value: number, unit: string, unitDisplay: 'narrow' | 'long'): string {
   const maximumFractionDigits = unit === 'kilobyte' ? 1 : 2;
-  return new Intl.NumberFormat('en', { style: 'unit', unit, unitDisplay, maximumFractionDigits }).format(
-    value,
-  );
+  const options = { style: 'unit', unit, unitDisplay, maximumFractionDigits } as const;
+  return new Intl.NumberFormat('en', options).format(value);
 }

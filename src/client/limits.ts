@@ -1,36 +1,34 @@
 /** The client's own limits, as the specification states none (section 8). Times are in milliseconds. */
 export const defaultLimits = {
   /**
-   * Requests for one snippet, both variants together, before it is given up. Unless it is set, more, up to 60, if the
-   * snippets that arrive have failed so often themselves that these failures may be chance. Requests while the service
-   * answers no one (`patience`) do not count. @default 5
+   * Requests for one snippet, both variants together, before it is given up; by default up to 60 where so many fail that
+   * it may be chance. Requests while nothing is answered (`patience`) do not count. @default 5
    */
   attempts: 5,
   /** One request, from connecting to the last byte of its body. @default 15_000 */
   attemptTimeout: 15_000,
   /**
-   * The requests for one snippet and the pauses between them. Waiting for its turn does not count, nor for a service
-   * that asks to wait or answers no one. @default 120_000
+   * The requests for one snippet and the pauses between them, but no wait for its turn, or for a service that asks to
+   * wait or gives no answer. @default 120_000
    */
   deadline: 120_000,
   /** The longest `Retry-After` to wait for. Beyond it, a snippet fails at once. @default 60_000 */
   retryAfter: 60_000,
   /** See `attempts`. */
   mostAttempts: 60,
-  /** Snippets in a row that variant A answered and variant B did not, before variant B is given up. */
+  /** Snippets in a row that arrived from variant A alone, before variant B is given up. */
   fallbacksInARow: 5,
   connectTimeout: 5_000,
-  /** Silence before the headers of an answer, or between two chunks of its body. */
+  /** Before the headers of an answer, or between two chunks of its body. */
   idleTimeout: 10_000,
   bodyBytes: 2_097_152,
   /** In characters. */
   urlLength: 8_000,
   retryBase: 250,
-  /** The longest pause between two attempts while other snippets arrive. */
+  /** The longest pause between two attempts: while other snippets arrive, and while none does. */
   retryCap: 2_000,
-  /** The longest pause between two attempts, or two witnesses, while nothing arrives. */
   outageCap: 8_000,
-  /** Snippets that have to fail in a row, at their first attempt, before a variant counts as down. */
+  /** First attempts that fail in a row before a variant may count as down. */
   downAfter: 5,
 };
 
@@ -41,19 +39,16 @@ export const publicLimits = ['attempts', 'attemptTimeout', 'deadline', 'retryAft
 /** How long a client tries to fetch one snippet. Times are in milliseconds. */
 export type PublicLimits = Pick<Limits, (typeof publicLimits)[number]>;
 
-/**
- * How many requests are made at once at first. Also the most connections: HTTP/1.1 needs one for each request, and many
- * servers refuse more from one client.
- */
+/** Requests made at once at first, and the most connections: many servers refuse more from one client. */
 export const firstPace = 20;
 
-/** How long a service that answers no request is tried, in milliseconds. */
+/** How long a service that gives no answer is tried, in milliseconds. */
 export const defaultPatience = 60_000;
 
-/** The same where the port refuses or the name does not resolve, before the first answer. */
+/** Where the port refuses or the name does not resolve, before the first answer. */
 export const patienceWhereUnreachable = 30_000;
 
-/** Adds the defaults. `attempts` alone sets `mostAttempts` too. */
+/** `attempts` alone sets `mostAttempts`, too. */
 export function withDefaults(limits: Partial<Limits> = {}): Limits {
   const { attempts, mostAttempts = attempts ?? defaultLimits.mostAttempts } = limits;
   return { ...defaultLimits, ...limits, mostAttempts };

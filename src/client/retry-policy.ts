@@ -7,19 +7,16 @@ import type { BaseUrl, Variant } from './service-url.ts';
 export type EndpointStatus =
   | 'open'
   | 'held' // It asked to wait.
-  | 'doubted' // A witness finds out whether it answers at all.
-  | 'down' // It answers no request; one witness at a time asks.
+  | 'doubted' // A witness finds out whether it answers.
+  | 'down' // It gives no answer. One witness at a time asks.
   | 'given-up'; // It has been down for too long.
 
-/**
- * One of the two variants, and how it is doing. Judged by first attempts alone: a snippet that keeps failing would make it
- * look worse with each retry.
- */
+/** One of the two variants, judged by first attempts: with each retry, a snippet that keeps failing would make it look worse. */
 export class Endpoint {
-  /** Snippets that were answered, and how often these had failed before: by chance. */
+  /** Snippets that were answered, and how often they had failed by chance. */
   answered = 0;
   failedBefore = 0;
-  /** First attempts that were answered, and that failed before the last answer; in `row` those that failed since. */
+  /** First attempts that were answered, that failed before the last answer, and since. */
   firstAnswered = 0;
   firstFailed = 0;
   readonly row = new Set<number>();
@@ -31,10 +28,10 @@ export class Endpoint {
   nextWitness = 0;
   /** Since the last answer. */
   failedWitnesses = 0;
-  /** When the last witness failed after patience had ended. */
+  /** When a witness failed after the end of patience. */
   givenUpAt = Number.NEGATIVE_INFINITY;
   triedFor = 0;
-  /** Whether the run asks the other one first. */
+  /** Whether the other one is asked first. */
   isLeft = false;
 
   readonly variant: Variant;
@@ -47,7 +44,7 @@ export class Endpoint {
     this.#downAfter = downAfter;
   }
 
-  /** The share of attempts that fail even for snippets that arrive in the end. */
+  /** The share of attempts that fail for snippets that arrive in the end. */
   get failureShare(): number {
     return shareOf(this.failedBefore, this.answered);
   }
@@ -73,16 +70,16 @@ export class Endpoint {
   }
 }
 
-/** How an endpoint treats a snippet. */
+/** A snippet at an endpoint. */
 export interface Way {
   readonly endpoint: Endpoint;
   failures: number;
-  /** Those made while others arrived: they say something about the snippet. */
+  /** Those that say something about the snippet, as others arrived. */
   counted: number;
   lastFailure: number;
 }
 
-/** Chooses the way that the next attempt takes, or waits for. */
+/** The way that the next attempt takes, or waits for. */
 export function route(ways: readonly Way[], now: number): Way {
   const [first, second] = ways as readonly [Way, Way?];
   if (second === undefined) return first;
@@ -95,18 +92,17 @@ export function route(ways: readonly Way[], now: number): Way {
 /** Failed attempts at variant B before variant A is asked. */
 const renderAttempts = 2;
 
-/** How likely it may be that a snippet is given up although it would have arrived. */
+// How likely it may be that a snippet is given up that would have arrived; and that a working endpoint counts as down,
+// which costs a moment.
 const chanceOfLoss = 1e-6;
-
-/** How likely it may be that a working endpoint counts as down, which costs a moment. */
 const chanceOfFalseAlarm = 1e-3;
 
-/** Estimates the share of attempts that fail. Without any it is one half: a single success proves little. */
+/** Estimates the share of attempts that fail: one half without any, as a single success proves little. */
 function shareOf(failed: number, succeeded: number): number {
   return (failed + 1) / (succeeded + failed + 2);
 }
 
-/** How many failures in a row are more than chance, if this share of requests fails. */
+/** How many failures in a row are more than chance. */
 function beyondChance(share: number): number {
   return Math.ceil(Math.log(chanceOfFalseAlarm) / Math.log(share));
 }
@@ -122,7 +118,7 @@ export function nextWait(
   if (verdict === 'end' || verdict === 'fail' || ways.length === 0 || timeLeft <= 0) return undefined;
   if (verdict === 'elsewhere') return 0;
   const known = ways.filter(({ endpoint }) => endpoint.answered > 0);
-  // An endpoint that is down now may serve the snippet later.
+  // One that is down now may serve the snippet later.
   const mayReturn = (known.length > 0 ? known : ways).some(
     ({ endpoint }) => endpoint.status(now) === 'down' && !(endpoint.isLeft && ways.length > 1),
   );
@@ -131,24 +127,19 @@ export function nextWait(
   if (next !== last && next.endpoint.status(now) === 'open' && next.failures === 0) return 0;
   const isAlive = now - last.endpoint.lastAnswer <= limits.outageCap;
   const cap = isAlive ? limits.retryCap : limits.outageCap;
-  // Full jitter, so that builds which failed together do not come back together.
+  // Full jitter: builds that failed together must not come back together.
   const milliseconds = random * Math.min(cap, limits.retryBase * 2 ** last.failures);
   return milliseconds < timeLeft ? milliseconds : undefined;
 }
 
-/**
- * Whether a snippet has failed more often than chance explains, judged by the failures of the snippets that arrived. Where
- * nothing has arrived, the number of attempts decides.
- *
- * @param known its ways to the endpoints from which snippets have arrived.
- */
+/** Whether a snippet has failed more often than chance explains. @param known its ways to endpoints that have answered. */
 function isBeyondChance(known: readonly Way[]): boolean {
-  // The worse of two shares: the one with fewer requests may owe it to those that have not arrived yet.
+  // The worse of two: the other may have had few requests.
   const share = Math.max(...known.map(({ endpoint }) => endpoint.failureShare));
   return known.length === 0 || share ** known.reduce((sum, way) => sum + way.counted, 0) < chanceOfLoss;
 }
 
-/** How long after a witness the next one asks. Half of it is certain: full jitter would make more requests than meant. */
+/** How long after a witness the next one asks. Half is certain: full jitter would make more requests than meant. */
 export function witnessDelay(failed: number, random: number, { retryBase, outageCap }: Limits): number {
   return (0.5 + random / 2) * Math.min(outageCap, retryBase * 2 ** (failed + 1));
 }

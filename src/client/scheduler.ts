@@ -10,14 +10,13 @@ import { SnippetError, type SnippetErrorCode } from './snippet-error.ts';
 import type { SnippetRequest } from './snippet-request.ts';
 
 /**
- * What a user of the client may want to know while it works.
+ * What happens while the client works. Times are in milliseconds; `until` since the epoch.
  *
- * - `held`: the service asked (`Retry-After`) for a pause of so many milliseconds.
- * - `failing`: nothing has arrived from this origin for some time, and why. It is tried until then (milliseconds since the
- *   epoch), for so many milliseconds in all.
+ * - `held`: the service asked for a pause (`Retry-After`).
+ * - `failing`: nothing arrives from this origin, and why. It is tried until then, for `patience` in all.
  * - `recovered`: it responds again.
- * - `render-given-up`: rendering failed for several snippets in a row; the rest are retrieved. `isRouteMissing` if it
- *   has no route for any of them, as where its base URL is wrong.
+ * - `render-given-up`: rendering failed for several snippets in a row, so the rest are retrieved. `isRouteMissing` if it has
+ *   no route for any of them, as where its base URL is wrong.
  */
 export type Notice =
   | { kind: 'held'; origin: string; milliseconds: number }
@@ -43,33 +42,29 @@ function createJob(
   signal?: AbortSignal,
 ) {
   const stop = new AbortController();
-  const ways: readonly Way[] = endpoints.map((endpoint) => ({
-    endpoint,
-    failures: 0,
-    counted: 0,
-    lastFailure: 0,
-  }));
+  const untried = { failures: 0, counted: 0, lastFailure: 0 };
+  const ways: readonly Way[] = endpoints.map((endpoint) => ({ endpoint, ...untried }));
   const [last] = ways as [Way];
   return {
     request,
     stop,
-    // One signal for each job, since a thousand listeners on one signal are slow.
+    // One each, since a thousand listeners on one signal are slow.
     signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]),
-    /** One or two, in the order of preference: variant B, then variant A. */
+    /** Variant B first. */
     ways,
-    /** The way of the last attempt. */
+    /** That of the last attempt. */
     last,
     preferred: last.endpoint,
     cameAt,
     attempts: 0,
     /** Attempts that say something about the snippet. */
     counted: 0,
-    /** Milliseconds on the wire and between two attempts. Waiting for a turn does not count. */
+    /** Milliseconds on the wire and between two attempts, without waits for a turn. */
     spent: 0,
     startedAt: 0,
     notBefore: 0,
     isFallback: false,
-    /** The outcome of the current attempt, which may still wait for its turn. */
+    /** The outcome of the current attempt, which may wait for its turn. */
     attempt: Promise.withResolvers<Arrival>(),
   };
 }
@@ -95,14 +90,14 @@ export interface SchedulerOptions {
   limits: Limits;
   /** In milliseconds. With 0, each failure counts against its snippet. */
   patience: number;
-  /** How many requests there may be at once. */
+  /** The most requests at once. */
   most(): number;
   notify(notice: Notice): void;
-  /** @throws the reason of `signal`, and nothing else. */
+  /** @throws only the reason of `signal`. */
   ask(turn: Turn, signal: AbortSignal): Promise<Response>;
 }
 
-// How many snippets that arrived may be asked for again: one alone could be an id that dies afterwards.
+// Snippets that arrived and may be asked for again: one alone could die afterwards.
 const witnessesKept = 10;
 
 const silenceBeforeNotice = 2_000;
@@ -115,26 +110,25 @@ const setupFailuresAllowed = 9;
  * Decides which snippet is asked for next, where, and when. Only a request on the wire takes a slot, never a wait.
  *
  * An endpoint is down when more first attempts fail in a row than chance explains. It is doubted when a snippet is to be
- * asked for again and nothing has arrived since it failed. Then one witness at a time asks: a snippet that arrived before
- * shows whether a doubted endpoint is down; one that is down is asked for an untried snippet, or else for one that failed.
- * An answer opens the endpoint, and the end of patience gives it up. Failures while it is down, and all before the first
- * answer, say nothing about their snippets.
+ * asked for again and nothing has arrived since it failed. Then one witness at a time asks: if it is doubted, for a snippet
+ * that arrived before; if it is down, for an untried one, or else one that failed. An answer opens it, and the end of
+ * patience gives it up. Failures while it is down, or before the first answer, say nothing about their snippets.
  */
 export class Scheduler {
   readonly counts: Counts = { requests: 0, retries: 0, fallbacks: 0 };
   readonly #options: SchedulerOptions;
   readonly #jobs = new Set<Job>();
-  // Those that wait for their turn.
+  // These wait for their turn.
   #untried: Job[] = [];
   #again: Job[] = [];
   readonly #answered: SnippetRequest[] = [];
-  /** Ids that failed as with a wrong setup, as long as nothing else has happened. */
+  /** Ids that failed as with a wrong setup, while nothing else has happened. */
   #misled: Set<number> | undefined = new Set();
-  /** When the first request was made that has failed since the last answer. */
+  /** When the first request that failed since the last answer was made. */
   #failingSince = Number.POSITIVE_INFINITY;
   #isSilent = false;
   #fallbacksInARow = 0;
-  /** What variant B answered for a route that it does not have, and whether it has shown that it is there. */
+  /** What variant B answers for a route that it does not have, and whether it has shown that it has one. */
   #withoutRoute: { baseUrl: string; status: number | undefined } | undefined;
   #hasRoute = false;
   #pace: number;
@@ -149,7 +143,7 @@ export class Scheduler {
     this.#pace = Math.min(firstPace, options.most());
   }
 
-  /** What variant B answers, if it has rendered nothing, and each snippet fell back because it has no such route. */
+  /** What variant B answers, if each snippet fell back because it has no such route. */
   get routeMissing() {
     return this.#hasRoute ? undefined : this.#withoutRoute;
   }
@@ -167,7 +161,7 @@ export class Scheduler {
     try {
       const attempts = pRetry(() => this.#attempt(job), {
         retries: limits.mostAttempts - 1,
-        // An attempt waits for its turn instead: p-retry knows neither Retry-After nor other snippets.
+        // An attempt waits for its turn: p-retry knows neither Retry-After nor other snippets.
         minTimeout: 0,
         signal: job.signal,
         shouldConsumeRetry: ({ retriesConsumed }) => job.counted > retriesConsumed,
@@ -232,7 +226,7 @@ export class Scheduler {
     }
   }
 
-  /** What comes at the same time is looked at together, so that the first request is drawn from all. */
+  /** Once for all that come at the same time, so that the first request is drawn from all. */
   #look(): void {
     if (this.#isLooking) return;
     this.#isLooking = true;
@@ -268,7 +262,7 @@ export class Scheduler {
     this.#setAlarm(now);
   }
 
-  /** Starts one at random, so that the first answers say something about all, whatever their order. */
+  /** Starts one at random, so that the first answers say something about all. */
   #startOne(jobs: Job[], now: number): boolean {
     const from = Math.floor(this.#options.clock.random() * jobs.length);
     for (let tried = 0; tried < jobs.length; tried += 1) {
@@ -291,10 +285,7 @@ export class Scheduler {
     return false;
   }
 
-  /**
-   * Whether nothing has arrived since this snippet failed there, so that another failure would say nothing about it. One
-   * that may fall back asks twice before it does, without a witness.
-   */
+  /** Whether nothing has arrived since this snippet failed there. One that may fall back first asks twice without a witness. */
   #needsWitness({ ways: [first, second] }: Job, way: Way, now: number): boolean {
     const { endpoint, failures, lastFailure } = way;
     if (this.#options.patience === 0 || failures === 0 || endpoint.lastAnswer > lastFailure) return false;
@@ -317,7 +308,7 @@ export class Scheduler {
     const isLate = ways.every(({ endpoint }) => endpoint.givenUpAt < job.cameAt);
     const mayAsk = ways.some(({ endpoint }) => endpoint.hasWitness || now >= endpoint.nextWitness);
     if (isLate && mayAsk) return undefined;
-    // Whole seconds, so that snippets share one reason and it is reported once.
+    // In whole seconds, so that one reason is reported for all.
     const time = formatDuration(Math.round(triedFor / 1000) * 1000 || triedFor);
     const reason = `no request has succeeded for ${time}; the last one failed: ${describe(lastFailure)}`;
     return new SnippetError('unavailable', reason, place);
@@ -339,7 +330,7 @@ export class Scheduler {
     return isGivenUp ? nextWitness : Math.min(nextWitness, this.#patienceEnds(endpoint));
   }
 
-  /** Finds out whether an endpoint responds, for snippets that cannot ask the other one meanwhile. */
+  /** Finds out whether an endpoint responds, if snippets wait for it that cannot ask the other one. */
   #sendWitness(endpoint: Endpoint, now: number): void {
     const { clock, limits, most } = this.#options;
     const status = endpoint.status(now);
@@ -356,13 +347,13 @@ export class Scheduler {
     endpoint.nextWitness = now + witnessDelay(endpoint.failedWitnesses, clock.random(), limits);
     const failing = new Set(again.map(({ request }) => request.id));
     const answered = this.#answered.filter(({ id }) => !failing.has(id));
-    // What may be dead for good proves nothing. The answer to a snippet that was never tried is of use.
+    // What may be dead for good proves nothing. An answer to an untried snippet is of use.
     if (answered.length > 0 && (status === 'doubted' || untried.length === 0)) {
       this.counts.retries += 1;
       const request = pick(answered, clock.random());
       const milliseconds = limits.attemptTimeout;
       const turn = { request, endpoint, isWitness: true, isFirst: false, startedAt: now, milliseconds };
-      // Only the end of the client makes it throw.
+      // It throws when the client ends.
       this.#send(turn, this.#ended.signal).catch(() => {});
       return;
     }
@@ -429,7 +420,7 @@ export class Scheduler {
       way.failures += 1;
       if (counts) way.counted += 1;
       way.lastFailure = now;
-      // What fails at the same time is noted first: together they may show that the endpoint is down.
+      // Failures of the same time are noted first: together they may show that the endpoint is down.
       await nextTurn();
     } else {
       // Its failures before were chance.
@@ -490,7 +481,7 @@ export class Scheduler {
       this.#hasRoute = true;
       this.#fallbacksInARow = 0;
     }
-    // Only fallbacks that arrive count: if both variants are down, this one is not the one to leave.
+    // Only fallbacks that arrive count: both variants may be down.
     if (!isFallback || variant === 'render') return;
     this.#fallbacksInARow += 1;
     if (preferred.isLeft || this.#fallbacksInARow < limits.fallbacksInARow) return;
@@ -504,7 +495,7 @@ export class Scheduler {
     const { endpoint, request, isWitness, isFirst, startedAt } = turn;
     if (this.#failingSince === Number.POSITIVE_INFINITY) this.#failingSince = startedAt;
     endpoint.lastFailure = response;
-    // Never below where it started, so that a few snippets that keep failing do not slow all others down.
+    // Not below its start: a few snippets that keep failing must not slow down all others.
     this.#pace = Math.min(Math.max(firstPace, Math.floor(this.#pace / 2)), most());
     if (isFirst) endpoint.row.add(request.id);
     if (isWitness) {
@@ -546,7 +537,7 @@ export class Scheduler {
     if (heldUntil <= now && milliseconds <= limits.retryAfter) {
       notify({ kind: 'held', origin: base.origin, milliseconds });
     }
-    // Both variants may share an origin, and the pause is about all of it.
+    // The pause is about the origin, which both variants may share.
     for (const one of endpoints) if (one.base.origin === base.origin) one.heldUntil = until;
   }
 }

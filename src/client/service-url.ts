@@ -2,10 +2,7 @@ import { cleanText } from './clean-text.ts';
 import { SnippetError } from './snippet-error.ts';
 import type { SnippetRequest } from './snippet-request.ts';
 
-/**
- * The two variants of the service (specification, section 4): `render` is variant B, `retrieve` is variant A. The
- * same two words name the operation and its base URL.
- */
+/** The service's variants (specification, section 4): `render` is variant B, `retrieve` is variant A. */
 export type Variant = 'retrieve' | 'render';
 
 /** With its path prefix (specification, section 1), without a trailing slash. */
@@ -20,7 +17,7 @@ export function parseBaseUrl(name: string, value: unknown): BaseUrl {
   if (typeof value !== 'string') throw invalid('must be a string.');
   const url = URL.parse(value);
   if (url === null) throw invalid('must be an absolute URL, such as "https://snippets.example.com/v1".');
-  // Checked first, and without quoting the URL: what precedes the @ may be a secret.
+  // First, and without quoting the URL: what precedes the @ may be a secret.
   if (url.username !== '' || url.password !== '') {
     throw invalid('must not contain a user name or password. The API key is sent separately.');
   }
@@ -40,7 +37,7 @@ export function snippetUrl(base: BaseUrl, variant: Variant, { id, params }: Snip
   return params === undefined ? path : `${path}?params=${encodeURIComponent(params)}`;
 }
 
-/** Validates a key before it gets near a header: an HTTP library quotes the header it rejects, and the key with it. */
+/** Before a key gets into a header: an HTTP library quotes a header that it rejects. */
 export function checkApiKey(key: unknown, name = 'The API key'): string {
   const flaw = flawOf(key);
   if (flaw === undefined) return key as string;
@@ -52,7 +49,7 @@ function flawOf(key: unknown): string | undefined {
   if (key === '') return 'is empty';
   if (key.trim() !== key) return 'has white space or a line break at its start or end';
   if (!/^[\x21-\x7e]+$/.test(key)) return 'contains a space, a control character or a non-ASCII character';
-  // A shorter key may occur in any page, so the search for a leaked key would be meaningless.
+  // A shorter one may be in any page by chance.
   if (key.length < 8) return 'has fewer than 8 characters';
   return undefined;
 }

@@ -13,29 +13,29 @@ import { httpsTransport, type Transport } from './transport.ts';
 export interface SnippetClientOptions {
   /** The organization's API key (specification, section 5), sent as a bearer credential with every request. */
   apiKey: string;
-  /** Base URL for rendering, with its path prefix. At least one of the two URLs is required. */
+  /** Base URL for rendering, with its path prefix. One of the two is required. */
   renderBaseUrl?: string | undefined;
   /** Base URL for retrieving, with its path prefix. */
   retrieveBaseUrl?: string | undefined;
   /** Certificates (PEM) of authorities to trust in addition to Node's. */
   ca?: string | readonly string[] | undefined;
   /**
-   * The most requests made at the same time. A client starts with 20, makes more while the service keeps up, and stays at
-   * 20 over HTTP/1.1. @default 100
+   * The most requests at the same time. A client starts with 20, and makes more while the service keeps up; over HTTP/1.1
+   * it stays at 20. @default 100
    */
   concurrency?: number | undefined;
   /**
-   * How long a service that answers no one is tried, in milliseconds: at most 30,000 where the port refuses or the name does
-   * not resolve, and nothing has answered yet. With 0, a snippet is given up after `limits.attempts`. @default 60_000
+   * How long a service that gives no answer is tried, in milliseconds; at most 30,000 if the port refuses or the name does
+   * not resolve from the beginning. With 0, a snippet is given up after `limits.attempts`. @default 60_000
    */
   patience?: number | undefined;
-  /** Overrides for how long to try to fetch one snippet. */
+  /** How long to try to fetch one snippet. */
   limits?: Partial<PublicLimits> | undefined;
-  /** Called when the service asks to wait, answers no one, recovers, or when rendering is given up. What it throws is ignored. */
+  /** Called when the service asks to wait, is down, recovers, or when rendering is given up. What it throws is ignored. */
   onNotice?: ((notice: Notice) => void) | undefined;
 }
 
-/** For the other parts of this package, and for tests. */
+/** For this package and its tests. */
 export interface ClientParts {
   clock?: Clock | undefined;
   transport?: Transport | undefined;
@@ -48,7 +48,7 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** A snippet's content, and the variant it came from. */
+/** A snippet's content, and where it came from. */
 export interface Snippet extends RenderedSnippet {
   variant: Variant;
   /** Only of a retrieved snippet. */
@@ -58,11 +58,8 @@ export interface Snippet extends RenderedSnippet {
 }
 
 /**
- * A client for the Snippet Delivery Service. The API key is set once and sent with every request (specification,
- * section 1).
- *
- * Keeps connections open, and remembers what it has learned about the service, until it is closed. Every failure is a
- * {@link SnippetError}. No error contains the key.
+ * A client for the Snippet Delivery Service. It keeps its connections, and what it has learned about the service, until it
+ * is closed. Every failure is a {@link SnippetError}, which never contains the key.
  *
  * @example
  * const client = new SnippetClient({ apiKey, renderBaseUrl, retrieveBaseUrl });
@@ -138,7 +135,7 @@ export class SnippetClient {
     return { ...this.#scheduler.counts };
   }
 
-  /** @internal What variant B answers, if it has rendered nothing, and each snippet fell back for want of a route. */
+  /** @internal See {@link Scheduler.routeMissing}. */
   get routeMissing(): Scheduler['routeMissing'] {
     return this.#scheduler.routeMissing;
   }
@@ -146,8 +143,8 @@ export class SnippetClient {
   /**
    * Renders a snippet: variant B (specification, section 4.2).
    *
-   * @param id the snippet's positive integer id.
-   * @param params variables for the snippet. The service ignores those it does not use.
+   * @param id a positive integer.
+   * @param params variables for the snippet. The service ignores those that it does not use.
    * @throws SnippetError
    */
   async render(id: number, params?: Params, { signal }: RequestOptions = {}): Promise<RenderedSnippet> {
@@ -155,35 +152,25 @@ export class SnippetClient {
     return { content };
   }
 
-  /**
-   * Retrieves a snippet: variant A (specification, section 4.1). `name` and `content` are present if the service
-   * sent them.
-   *
-   * @throws SnippetError
-   */
+  /** Retrieves a snippet: variant A (specification, section 4.1). @throws SnippetError */
   async retrieve(id: number, params?: Params, { signal }: RequestOptions = {}): Promise<RetrievedSnippet> {
     const request = createRequest(id, params);
     const { milliseconds: _, variant: __, ...snippet } = await this.fetch(request, signal, 'retrieve');
     return { id, ...snippet };
   }
 
-  /**
-   * Gets a snippet's content: rendered, or retrieved if rendering does not exist or keeps failing. With only one base
-   * URL set, only that one is used.
-   *
-   * @throws SnippetError
-   */
+  /** Gets a snippet rendered; or retrieved, if rendering has no base URL or route, or keeps failing. @throws SnippetError */
   async get(id: number, params?: Params, { signal }: RequestOptions = {}): Promise<Snippet> {
     return this.fetch(createRequest(id, params), signal);
   }
 
-  /** @internal @param only the one variant to ask: from variant A, `content` may be missing. */
+  /** @internal @param only the one variant to ask. From variant A, `content` may be missing. */
   async fetch(request: SnippetRequest, signal?: AbortSignal, only?: Variant): Promise<Snippet> {
     const endpoints = this.#endpoints.filter(({ variant }) => variant === (only ?? variant));
     if (endpoints.length === 0) throw new SnippetError('invalid-options', `${only}BaseUrl is not set.`);
     const { id: snippetId, params = '' } = request;
     const invalid = (reason: string) => new SnippetError('invalid-params', reason, { snippetId });
-    // Not checked where they entered if that was in another process, as with those of a manifest.
+    // Those of a manifest were checked in another process.
     if (containsKnownKey(params)) throw invalid('its params contain the API key.');
     const { urlLength } = this.#limits;
     for (const { base, variant } of endpoints) {
@@ -204,7 +191,7 @@ export class SnippetClient {
     }
   }
 
-  /** Ends every request in progress (each rejects with `closed`) and closes the connections. */
+  /** Ends requests in progress, which reject with `closed`, and closes the connections. */
   async close(): Promise<void> {
     this.#scheduler.end(new SnippetError('closed', 'The client was closed.'));
     await this.#transport.close();

@@ -2,7 +2,7 @@ import type { Problem } from './answer.ts';
 import { cleanLines } from './clean-text.ts';
 import type { Variant } from './service-url.ts';
 
-/** Why no snippet could be fetched. */
+/** Why no snippet can be fetched. */
 export type EndingCode =
   | 'unauthorized' // 401: no valid API key was provided.
   | 'payment-required'; // 402: the trial or subscription has expired.
@@ -12,13 +12,13 @@ export type SnippetErrorCode =
   // Sent by the service (specification, section 7).
   | EndingCode
   | 'forbidden' // 403: the key lacks permission.
-  | 'not-found' // 404 with a problem object: the snippet does not exist, or belongs to another organization.
-  | 'no-route' // 404, 405, 410 or 501 without a problem object: this URL is not the service's.
+  | 'not-found' // 404 with a problem object.
+  | 'no-route' // 404, 405, 410 or 501 without a problem object: the URL is not the service's.
   | 'rate-limited' // 429, or a `Retry-After` longer than the client waits.
   | 'server-error' // 500, 502, 503 or 504, even after the last attempt.
   | 'unexpected-status' // Any other status.
   | 'redirect' // Redirects are never followed.
-  | 'bad-answer' // A 200 whose body is cut off, is not JSON, or does not match the specification.
+  | 'bad-answer' // A 200 that is cut off, or does not match the specification.
   | 'no-content' // Variant A answered without `content`.
   // The service was not reached.
   | 'network' // The connection failed.
@@ -30,7 +30,7 @@ export type SnippetErrorCode =
   | 'invalid-id'
   | 'invalid-params'
   | 'invalid-options' // An argument is invalid, or a proxy in the environment cannot be used.
-  | 'unsupported-node' // This Node is older than `engines` in package.json allows.
+  | 'unsupported-node' // Older than `engines` in package.json allows.
   | 'aborted' // The caller's signal was aborted.
   | 'closed'; // The client was closed.
 
@@ -41,11 +41,8 @@ interface SnippetErrorFields
 }
 
 /**
- * Thrown for every failure of the client. Carries the problem object that the service sent (`title`, `detail` and
- * `type`; specification, section 2), and which request failed.
- *
- * Never contains the API key: text from outside is cleaned and redacted before it gets here. Never wraps an error
- * of the HTTP library.
+ * Thrown for every failure of the client, with the problem object that the service sent (`title`, `detail` and `type`;
+ * specification, section 2). Never contains the API key, or an error of the HTTP library.
  */
 export class SnippetError extends Error {
   override readonly name = 'SnippetError';
@@ -56,7 +53,7 @@ export class SnippetError extends Error {
   readonly variant: Variant | undefined;
   /** Requests made for this snippet. */
   readonly attempts: number;
-  /** The status of the answer. It wins over the problem's own `status`. */
+  /** That of the answer, not the problem's. */
   readonly status: number | undefined;
   readonly title: string | undefined;
   readonly detail: string | undefined;

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { containsKnownKey } from './api-key.ts';
-import { cleanText } from './clean-text.ts';
+import { cleanText, reasonOf } from './clean-text.ts';
 import { SnippetError } from './snippet-error.ts';
 
 /** One snippet with its params, checked where they enter. */
@@ -21,7 +21,7 @@ const maxDepth = 64;
 const tooDeep = `is nested more than ${maxDepth} levels deep.`;
 
 /**
- * Makes a request of an id and params as code passes them. An object without properties counts as no params.
+ * Makes a request of what code passes. An object without properties counts as no params.
  *
  * @throws SnippetError `invalid-id`, or `invalid-params` for what JSON would drop, change or reject, with its path.
  */
@@ -29,26 +29,26 @@ export function createRequest(id: unknown, params?: unknown): SnippetRequest {
   return toRequest(parseSnippetId(id), canonicalParams(params));
 }
 
-/** The same for text in markup or a command. Numbers that JavaScript would change, such as `1e400`, are refused. */
+/** The same for text. Numbers that JavaScript would change, such as `1e400`, are refused. */
 export function parseRequest(id: string | undefined, params: string | undefined): SnippetRequest {
   const snippetId = parseSnippetId(id);
   if (params === undefined) return toRequest(snippetId, undefined);
-  // First, as an error of JSON.parse quotes a few characters, which may be half a key.
+  // First: an error of JSON.parse may quote half a key.
   refuseKey(params);
   let variables: unknown;
   try {
     variables = JSON.parse(params, keepInexact);
   } catch (error) {
-    const flaw =
-      error instanceof RangeError
-        ? `params ${tooDeep}`
-        : `params is not JSON: ${cleanText((error as Error).message)}`;
-    throw new SnippetError('invalid-params', flaw);
+    const isDeep = error instanceof RangeError;
+    throw new SnippetError(
+      'invalid-params',
+      `params ${isDeep ? tooDeep : `is not JSON: ${reasonOf(error)}`}`,
+    );
   }
   return toRequest(snippetId, canonicalParams(variables ?? null));
 }
 
-/** A zod schema, or one of any library that implements Standard Schema. */
+/** Of zod, or of any library that implements Standard Schema. */
 export type ParamsSchema = Pick<z.core.$ZodType, '~standard'>;
 
 /** A snippet with a name in code, and the params it takes. */
@@ -57,14 +57,13 @@ export interface SnippetDefinition<Schema extends ParamsSchema | undefined = Par
   readonly params: Schema;
 }
 
-/** The params of a snippet that was defined with this schema; `undefined` if it takes none. */
+/** `undefined` if the snippet takes none. */
 export type ParamsOf<Schema extends ParamsSchema | undefined> = Schema extends ParamsSchema
   ? NonNullable<Schema['~standard']['types']>['input']
   : undefined;
 
 /**
- * Gives a snippet a name in code and its params a type. A wrong param is then an error in the editor and in
- * `astro check`; a value that is known only at build time is checked in the build.
+ * Gives a snippet a name in code, and its params a type, which the editor, `astro check` and the build check.
  *
  * @throws SnippetError `invalid-id`
  *
@@ -79,7 +78,7 @@ export function defineSnippet<Schema extends ParamsSchema | undefined = undefine
   return { id: parseSnippetId(definition.id), params: definition.params as Schema };
 }
 
-/** @throws SnippetError `invalid-params`, with the path of each issue that the schema finds. */
+/** @throws SnippetError `invalid-params`, with each issue that the schema finds. */
 export async function definedRequest(
   { id, params: schema }: SnippetDefinition,
   params: unknown,
@@ -97,7 +96,7 @@ export async function definedRequest(
   throw new SnippetError('invalid-params', flaws.join('; '), { snippetId: id });
 }
 
-/** For an id and params that were checked before. */
+/** Of what was checked before. */
 export function toRequest(id: number, params: string | undefined): SnippetRequest {
   return { id, params, key: params === undefined ? `${id}` : `${id} ${params}` };
 }
@@ -106,7 +105,7 @@ export function paramsObject({ params }: SnippetRequest): Params | undefined {
   return params === undefined ? undefined : JSON.parse(params);
 }
 
-/** Accepts a positive safe integer, or its digits: anything else could climb out of the URL path it is put into. */
+/** A positive safe integer, or its digits: anything else could climb out of the URL's path. */
 export function parseSnippetId(value: unknown): number {
   const id = typeof value === 'string' && /^[1-9][0-9]{0,15}$/.test(value) ? Number(value) : value;
   if (typeof id === 'number' && Number.isSafeInteger(id) && id > 0) return id;
@@ -120,7 +119,7 @@ function shown(value: unknown): string {
   return kindOf(value);
 }
 
-/** Writes params with sorted keys. An API key is refused: the page, the manifest and the service's log would show it. */
+/** With sorted keys. An API key is refused: the page, the manifest and the service's log would show it. */
 function canonicalParams(params: unknown): string | undefined {
   if (params === undefined) return undefined;
   if (!isPlainObject(params)) {
@@ -157,7 +156,7 @@ function canonicalCopy(value: unknown, path: string, ancestors: readonly object[
   if (ancestors.length >= maxDepth) throw invalid(tooDeep);
   const copyOf = (inner: unknown, name: string) => canonicalCopy(inner, name, [...ancestors, value]);
   if (Array.isArray(value)) {
-    // Array.from visits holes, so that they are rejected instead of turned into null.
+    // Array.from visits holes, which JSON would turn into null.
     return Array.from(value, (inner, index) => copyOf(inner, `${path}[${index}]`));
   }
   if (!isPlainObject(value)) throw invalid(`is ${kindOf(value)}: pass plain objects, arrays and values.`);
@@ -178,7 +177,7 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   if (Object.getOwnPropertySymbols(value).length > 0) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  // An object of another realm (a vm context, as a test runner uses) has another Object.prototype.
+  // Another realm (a vm context, as a test runner uses) has another Object.prototype.
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
@@ -192,7 +191,7 @@ function kindOf(value: unknown): string {
   return typeof name === 'string' && name !== '' ? `a ${cleanText(name)}` : 'a class instance';
 }
 
-/** A number as it is written, which `JSON.parse` would change. */
+/** As it is written: `JSON.parse` would change it. */
 class InexactNumber extends String {}
 
 function keepInexact(_key: string, value: unknown, { source = '' }: { source?: string } = {}): unknown {
@@ -201,7 +200,7 @@ function keepInexact(_key: string, value: unknown, { source = '' }: { source?: s
   return isExact ? value : new InexactNumber(source);
 }
 
-/** Enough to compare a number with its text: `JSON.parse` rounds digits, and keeps the magnitude. */
+/** `JSON.parse` rounds digits, and keeps the magnitude. */
 function significantDigits(number: string): string {
   const digits = number.replace(/e.*$/i, '').replace(/[-.]/g, '');
   return /^0*(.*[1-9])?/.exec(digits)?.[1] ?? '';

@@ -8,7 +8,7 @@ import { reasonOf } from './clean-text.ts';
 import { timerLength } from './clock.ts';
 import { firstPace, type Limits } from './limits.ts';
 
-/** A complete answer. Of a repeated header, it has the first. */
+/** A complete answer. */
 export interface Answer {
   status: number;
   contentType: string;
@@ -17,7 +17,7 @@ export interface Answer {
   body: Uint8Array;
 }
 
-/** Why there is no complete answer. Its message is not cleaned yet. */
+/** Why there is no complete answer. Its message is not clean. */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
   readonly kind: 'network' | 'timeout' | 'certificate' | 'too-large' | 'invalid-options';
@@ -31,9 +31,9 @@ export class NoAnswer extends Error {
   }
 }
 
-/** Passed in, so that tests can put a simulated service in its place. */
+/** Tests have a simulated one. */
 export interface Transport {
-  /** Makes one GET request. @throws NoAnswer, or the reason of `signal` once it is aborted. */
+  /** Makes one GET request. @throws NoAnswer, or the reason of `signal`. */
   send(
     request: { url: string; headers: Record<string, string>; milliseconds: number },
     signal: AbortSignal,
@@ -49,7 +49,7 @@ export interface TransportOptions {
   limits: Limits;
   /** What messages call it. @default 'the service' */
   server?: string;
-  /** Whether to refuse an answer that ends with its connection, as it may be cut off. Only headers of HTTP/1.1 tell. */
+  /** Whether to refuse an answer that ends with its connection, as it may be cut off. Makes requests over HTTP/1.1. */
   needsEnd?: boolean;
 }
 
@@ -94,19 +94,15 @@ export function httpsTransport(options: TransportOptions): Transport {
       return areMultiplexed ? Number.POSITIVE_INFINITY : firstPace;
     },
     async close() {
-      // First: destroying the dispatcher alone hands an error to every HTTP/2 stream that is not quite closed.
+      // First: destroying the dispatcher alone hands an error to each HTTP/2 stream that is still closing.
       const close = (socket: Socket) => new Promise((resolve) => socket.destroy().once('close', resolve));
       await Promise.all(Array.from(sockets, close));
-      try {
-        await dispatcher?.destroy();
-      } catch {
-        // Nothing depends on it.
-      }
+      await dispatcher?.destroy().catch(() => {});
     },
   };
 }
 
-// Node's codes for a certificate that does not verify. UNSPECIFIED is for reasons without a name, such as a weak signature.
+// Node's codes for a certificate that does not verify. UNSPECIFIED may be a weak signature.
 const certificateError =
   /^(?:ERR_TLS_CERT|(?!ERR_).*(?:_CERT|CERT_|_CRL|CRL_|ISSUER|SIGNATURE))|^(?:HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|UNSPECIFIED)$/;
 
@@ -152,9 +148,9 @@ function createDispatcher(
   const verified = {
     allowH2,
     preferH2: true,
-    // Explicit, because otherwise NODE_TLS_REJECT_UNAUTHORIZED=0 would turn verification off.
+    // Explicit: otherwise NODE_TLS_REJECT_UNAUTHORIZED=0 would turn it off.
     rejectUnauthorized: true,
-    // `ca` alone would replace Node's roots. One context for all: parsing the roots takes longer than a handshake.
+    // `ca` alone would replace Node's roots. One context for all, as parsing the roots takes longer than a handshake.
     ...(ca === undefined
       ? {}
       : { secureContext: tls.createSecureContext({ ca: [...tls.getCACertificates('default'), ca].flat() }) }),
@@ -163,19 +159,19 @@ function createDispatcher(
     connections: Math.min(concurrency, firstPace),
     pipelining: 1,
     allowH2,
-    // More than are ever under way, so that one that has just ended never makes the next one open a connection.
+    // Twice as many, so that one that has just ended never makes the next open a connection.
     h2Options: { maxConcurrentStreams: 2 * concurrency },
     headersTimeout: idleTimeout,
     bodyTimeout: idleTimeout,
     maxResponseSize: limits.bodyBytes,
     connect: buildConnector({ timeout: connectTimeout, ...verified }),
-    // Not around the connector above, since undici makes a proxy's tunnels with its own.
+    // Here, since undici makes a proxy's tunnels with its own connector.
     factory(origin, { connect, ...others }: Pool.Options) {
       const open = connect as buildConnector.connector;
       const remember: buildConnector.connector = (target, callback) =>
         open(target, (...result) => {
           const [, socket] = result;
-          // Undici's type says null; after an error there is no second argument at all.
+          // After an error, there is no second argument.
           if (socket) sockets.add(socket.once('close', () => sockets.delete(socket)));
           callback(...result);
         });
@@ -188,14 +184,14 @@ function createDispatcher(
     return new EnvHttpProxyAgent({
       ...options,
       httpsProxy: proxy.url,
-      // Otherwise undici reads it from the environment, although every request uses HTTPS.
+      // Otherwise undici reads it from the environment, and no request uses HTTP.
       httpProxy: '',
       connectTimeout,
       requestTls: verified,
       proxyTls: { rejectUnauthorized: true },
     });
   } catch {
-    // Without its value, which may contain a password.
+    // Its value may contain a password.
     throw new NoAnswer(
       'invalid-options',
       `the environment variable ${proxy.name} is not the URL of a proxy, such as http://proxy.example:3128`,
@@ -203,7 +199,7 @@ function createDispatcher(
   }
 }
 
-/** The proxy in the variables that undici reads. Unlike undici, and as curl, accepts one without a scheme. */
+/** In the variables that undici reads; as in curl's, the scheme may be missing. */
 function proxyVariable(): { name: string; url: string } | undefined {
   for (const protocol of ['https', 'http']) {
     const names = [`${protocol}_proxy`, `${protocol.toUpperCase()}_PROXY`];
@@ -222,8 +218,8 @@ let undici: typeof import('undici') | undefined;
 const userAgent = 'astro-snippets';
 
 /**
- * Node makes a new HTTP/2 stream for a late answer to an aborted request. Nothing listens to its errors, and an error ends
- * the process: it gets one if its connection ends before the event loop turns, as when Vite blocks it for seconds.
+ * Node makes a new HTTP/2 stream for a late answer to an aborted request. Its error, if the connection ends while Vite blocks
+ * the event loop, would end the process.
  */
 function ignoreErrorsOfLateAnswers(): void {
   const sessions = new WeakSet<Http2Session>();
@@ -237,9 +233,8 @@ function ignoreErrorsOfLateAnswers(): void {
 }
 
 /**
- * Loads undici on the first request, since loading takes time. On load it makes itself the dispatcher of the built-in
- * `fetch`. To leave other code's requests alone, the dispatcher before is restored at once. From Node 26 on both use the
- * same symbol: there the built-in fetch is initialized first, and undici leaves its dispatcher alone.
+ * Loads undici on the first request, since that takes time. It makes itself the dispatcher of the built-in `fetch`, which
+ * gets its own back at once, as other code uses it. In Node 26, undici leaves a `fetch` alone that is initialized.
  */
 function loadUndici(): typeof import('undici') {
   if (undici !== undefined) return undici;

@@ -1,183 +1,69 @@
 import { cleanLines } from '../client/clean-text.ts';
 import { type EndingCode, SnippetError, type SnippetErrorCode } from '../client/snippet-error.ts';
 
-/** A title is a sentence without a period. A hint says what to do next. */
-type Entries<Code extends string = string> = Record<Code, { title: string; hint: string }>;
-
-// A new error belongs into the table of its effect. The compiler and tests ask for what else it needs. Codes are permanent.
+// What to do next, by the codes of errors, which are permanent. A new one belongs into the table of its effect. The compiler
+// and tests ask for what else it needs.
 
 /** Every request would fail the same way, so no more are made. */
 const ending = {
-  unauthorized: {
-    title: 'The API key is not valid',
-    hint: 'Check SNIPPETS_API_KEY: the service does not know this key.',
-  },
-  'payment-required': {
-    title: 'The subscription has expired',
-    hint: "The organization's free trial or subscription has expired. Renew it on the service's website.",
-  },
-  'unsupported-node': {
-    title: 'This version of Node is too old',
-    hint: 'Install a newer Node, here and where the site is deployed.',
-  },
-} as const satisfies Entries<EndingCode | 'unsupported-node'>;
+  unauthorized: 'Check SNIPPETS_API_KEY: the service does not know this key.',
+  'payment-required':
+    "The organization's free trial or subscription has expired. Renew it on the service's website.",
+  'unsupported-node': 'Install a newer Node, here and where the site is deployed.',
+} as const satisfies Record<EndingCode | 'unsupported-node', string>;
 
 /** Something has to be fixed. The build fails even if the embed has children. */
 const failing = {
-  forbidden: {
-    title: 'The API key lacks a permission',
-    hint: 'Use a secret key: a public one has limited privileges. If the key may only retrieve, set SNIPPETS_RETRIEVE_BASE_URL alone.',
-  },
-  'not-found': {
-    title: 'The snippet does not exist',
-    hint: 'Check the id: the snippet does not exist, is not published, or belongs to another organization. The attribute `optional` allows that.',
-  },
-  'no-route': {
-    title: 'The base URL is not the URL of the service',
-    hint: 'Check SNIPPETS_RENDER_BASE_URL and SNIPPETS_RETRIEVE_BASE_URL, with their path prefix.',
-  },
-  'unexpected-status': {
-    title: 'The service answered with an unexpected status',
-    hint: 'Check the base URLs, and any proxy on the way.',
-  },
-  redirect: {
-    title: 'The service answered with a redirect',
-    hint: 'Set the base URL to where the service has moved: redirects are never followed.',
-  },
-  'no-content': {
-    title: 'The answer has no content',
-    hint: 'Set SNIPPETS_RENDER_BASE_URL, so that snippets are rendered.',
-  },
-  certificate: {
-    title: 'The certificate of the service could not be verified',
-    hint: 'For your own certificate authority, set the option `ca`, or NODE_EXTRA_CA_CERTS in the environment, not in .env.',
-  },
-  'too-large': {
-    title: 'The answer is too large',
-    hint: 'Make the snippet smaller, or split it.',
-  },
-  'invalid-id': {
-    title: 'The snippet id is invalid',
-    hint: 'Write a positive whole number: <Snippet id={42} /> or <snippet-embed id="42">.',
-  },
-  'invalid-params': {
-    title: 'The params are invalid',
-    hint: 'Write one plain JSON object, such as {"plan":"pro"}.',
-  },
-  'invalid-options': {
-    title: 'An option or environment variable is invalid',
-    hint: 'Fix it in the config or in the environment.',
-  },
-  aborted: {
-    title: 'The request was aborted',
-    hint: 'Try again.',
-  },
-  closed: {
-    title: 'The client was closed',
-    hint: 'Try again.',
-  },
-  'sanitize-failed': {
-    title: 'The snippet could not be sanitized',
-    hint: 'Fix the option `sanitize`: a function from HTML to HTML.',
-  },
-  'too-many-tags': {
-    title: 'The snippet has too many tags',
-    hint: 'Split the snippet: it may have 100,000 tags.',
-  },
-  'script-refused': {
-    title: 'The snippet contains a script',
-    hint: "Remove the script from the snippet, or set scripts: 'strip', or 'allow' if you trust the authors.",
-  },
-  'left-open': {
-    title: 'The snippet leaves an element open',
-    hint: 'Close the element in the snippet. With strict: false, this is a warning.',
-  },
-  'embed-unclosed': {
-    title: 'An embed has no end tag',
-    hint: 'End the embed with </snippet-embed>.',
-  },
-  'embed-nested': {
-    title: 'An embed is inside another embed',
-    hint: 'Close the outer embed first. Children are plain HTML.',
-  },
-  'embed-in-island': {
-    title: "An embed is in an island's own markup",
-    hint: 'Pass the embed as children: <Box client:load><Snippet id={42} /></Box>.',
-  },
-  'embed-in-script': {
-    title: 'An embed is in a script or a style sheet',
-    hint: 'Put the embed into HTML or a data attribute, and let the script read it there.',
-  },
-  'embed-in-attribute': {
-    title: 'An embed is in an attribute that contains code',
-    hint: 'Put the embed into a data attribute, and let the code read it there.',
-  },
-  'embed-in-xml': {
-    title: 'An embed is an element of XML',
-    hint: 'Escape the embed, or put it into a CDATA section.',
-  },
-  'embed-lost': {
-    title: 'A snippet was rendered, but is not in the output',
-    hint: 'Look for it in the slot of a server island, in code such as <pre>, in an excluded file, and in a component that discards its children. Sanitizers have to let `snippet-embed` through.',
-  },
-  'unrendered-component': {
-    title: '<Snippet> was not rendered',
-    hint: 'In a .md file, write <snippet-embed id="42"></snippet-embed>, or rename it to .mdx. In <title> and <textarea>, Astro before 7 needs <snippet-embed>, too. Put an example between backticks.',
-  },
-  'unknown-attribute': {
-    title: 'An embed has an unknown attribute',
-    hint: 'An embed takes `id`, `params`, `as` and `optional`; `<Snippet>` takes `of` as well.',
-  },
-  'invalid-as': {
-    title: 'The attribute `as` is invalid',
-    hint: 'Use as="html" or as="text".',
-  },
-  'invalid-optional': {
-    title: 'The attribute `optional` is invalid',
-    hint: 'Write <Snippet id={42} optional> or <snippet-embed id="42" optional>.',
-  },
-  'params-failed': {
-    title: 'The option `params` failed',
-    hint: 'Fix the option `params`: a function from { page, lang } to one plain JSON object.',
-  },
-} as const satisfies Entries;
+  forbidden:
+    'Use a secret key: a public one has limited privileges. If the key may only retrieve, set SNIPPETS_RETRIEVE_BASE_URL alone.',
+  'not-found':
+    'Check the id: the snippet does not exist, is not published, or belongs to another organization. The attribute `optional` allows that.',
+  'no-route': 'Check SNIPPETS_RENDER_BASE_URL and SNIPPETS_RETRIEVE_BASE_URL, with their path prefix.',
+  'unexpected-status': 'Check the base URLs, and any proxy on the way.',
+  redirect: 'Set the base URL to where the service has moved: redirects are never followed.',
+  'no-content': 'Set SNIPPETS_RENDER_BASE_URL, so that snippets are rendered.',
+  certificate:
+    'For your own certificate authority, set the option `ca`, or NODE_EXTRA_CA_CERTS in the environment, not in .env.',
+  'too-large': 'Make the snippet smaller, or split it.',
+  'invalid-id': 'Write a positive whole number: <Snippet id={42} /> or <snippet-embed id="42">.',
+  'invalid-params': 'Write one plain JSON object, such as {"plan":"pro"}.',
+  'invalid-options': 'Fix it in the config or in the environment.',
+  aborted: 'Try again.',
+  closed: 'Try again.',
+  'sanitize-failed': 'Fix the option `sanitize`: a function from HTML to HTML.',
+  'too-many-tags': 'Split the snippet: it may have 100,000 tags.',
+  'script-refused':
+    "Remove the script from the snippet, or set scripts: 'strip', or 'allow' if you trust the authors.",
+  'left-open': 'Close the element in the snippet. With strict: false, this is a warning.',
+  'embed-unclosed': 'End the embed with </snippet-embed>.',
+  'embed-nested': 'Close the outer embed first. Children are plain HTML.',
+  'embed-in-island': 'Pass the embed as children: <Box client:load><Snippet id={42} /></Box>.',
+  'embed-in-script': 'Put the embed into HTML or a data attribute, and let the script read it there.',
+  'embed-in-attribute': 'Put the embed into a data attribute, and let the code read it there.',
+  'embed-in-xml': 'Escape the embed, or put it into a CDATA section.',
+  'embed-lost':
+    'Look for it in the slot of a server island, in code such as <pre>, in an excluded file, and in a component that discards its children. Sanitizers have to let `snippet-embed` through.',
+  'unrendered-component':
+    'In a .md file, write <snippet-embed id="42"></snippet-embed>, or rename it to .mdx. In <title> and <textarea>, Astro before 7 needs <snippet-embed>, too. Put an example between backticks.',
+  'unknown-attribute': 'An embed takes `id`, `params`, `as` and `optional`; `<Snippet>` takes `of` as well.',
+  'invalid-as': 'Use as="html" or as="text".',
+  'invalid-optional': 'Write <Snippet id={42} optional> or <snippet-embed id="42" optional>.',
+  'params-failed': 'Fix the option `params`: a function from { page, lang } to one plain JSON object.',
+} as const satisfies Record<string, string>;
 
 /** The service is in trouble. Embeds show their children; one without children fails the build. */
 const inTrouble = {
-  'rate-limited': {
-    title: 'The service asks for fewer requests',
-    hint: 'Try again later, or set a lower `concurrency`.',
-  },
-  'server-error': {
-    title: 'The service has an internal error',
-    hint: 'Try again later, or give the embed children to show.',
-  },
-  'bad-answer': {
-    title: 'The answer is incomplete or malformed',
-    hint: 'A proxy on the way may cut off or change answers.',
-  },
-  network: {
-    title: 'The service could not be reached',
-    hint: 'Check the base URLs and the network. Behind a proxy, set HTTPS_PROXY.',
-  },
-  timeout: {
-    title: 'The service took too long',
-    hint: 'Try again later, or give the embed children to show.',
-  },
-  unavailable: {
-    title: 'The service is down',
-    hint: 'Try again later. If nothing answers at all, check the base URLs and the network.',
-  },
-  'not-cached': {
-    title: 'The snippet is not in the cache',
-    hint: 'Build once, or view the page in `astro dev`, without `offline` and with the same key and base URLs.',
-  },
-} as const satisfies Entries;
+  'rate-limited': 'Try again later, or set a lower `concurrency`.',
+  'server-error': 'Try again later, or give the embed children to show.',
+  'bad-answer': 'A proxy on the way may cut off or change answers.',
+  network: 'Check the base URLs and the network. Behind a proxy, set HTTPS_PROXY.',
+  timeout: 'Try again later, or give the embed children to show.',
+  unavailable: 'Try again later. If nothing answers at all, check the base URLs and the network.',
+  'not-cached':
+    'Build once, or view the page in `astro dev`, without `offline` and with the same key and base URLs.',
+} as const satisfies Record<string, string>;
 
-/**
- * What goes wrong before any snippet is fetched, or with the output as a whole: nothing else could succeed. Only what to
- * do next: the messages say what happened.
- */
+/** It is wrong before any snippet is fetched, or of the output as a whole. */
 const setup = {
   'missing-key': 'Set SNIPPETS_API_KEY in the environment, or in a .env file that is not committed.',
   'missing-url':
@@ -212,18 +98,44 @@ const setup = {
   'unwritable-file': 'Free disk space or fix permissions, then build again.',
 } as const satisfies Record<string, string>;
 
-/** What goes wrong with snippets. */
-export const errors = { ...ending, ...failing, ...inTrouble } satisfies Entries<SnippetErrorCode>;
+const ofSnippets = { ...ending, ...failing, ...inTrouble } satisfies Record<SnippetErrorCode, string>;
+
+export const hints = { ...ofSnippets, ...setup };
 
 /** What goes wrong with a snippet besides fetching it. */
-export type SiteErrorCode = Exclude<keyof typeof errors, SnippetErrorCode>;
-export type ErrorCode = keyof typeof errors | keyof typeof setup;
+export type SiteErrorCode = Exclude<keyof typeof ofSnippets, SnippetErrorCode>;
+export type ErrorCode = keyof typeof hints;
 
-/** What to do next, by the codes of all errors. */
-export const hints: Readonly<Record<ErrorCode, string>> = Object.assign(
-  { ...setup },
-  ...Object.entries(errors).map(([code, { hint }]) => ({ [code]: hint })),
-);
+/** What several failures with different reasons have in common, and what `doctor` finds: sentences without a period. */
+export const titles: Record<SnippetErrorCode, string> & Partial<Record<ErrorCode, string>> = {
+  unauthorized: 'The API key is not valid',
+  'payment-required': 'The subscription has expired',
+  'unsupported-node': 'This version of Node is too old',
+  forbidden: 'The API key lacks a permission',
+  'not-found': 'The snippet does not exist',
+  'no-route': 'The base URL is not the URL of the service',
+  'unexpected-status': 'The service answered with an unexpected status',
+  redirect: 'The service answered with a redirect',
+  'no-content': 'The answer has no content',
+  certificate: 'The certificate of the service could not be verified',
+  'too-large': 'The answer is too large',
+  'invalid-id': 'The snippet id is invalid',
+  'invalid-params': 'The params are invalid',
+  'invalid-options': 'An option or environment variable is invalid',
+  aborted: 'The request was aborted',
+  closed: 'The client was closed',
+  'sanitize-failed': 'The snippet could not be sanitized',
+  'too-many-tags': 'The snippet has too many tags',
+  'script-refused': 'The snippet contains a script',
+  'left-open': 'The snippet leaves an element open',
+  'rate-limited': 'The service asks for fewer requests',
+  'server-error': 'The service has an internal error',
+  'bad-answer': 'The answer is incomplete or malformed',
+  network: 'The service could not be reached',
+  timeout: 'The service took too long',
+  unavailable: 'The service is down',
+  'not-cached': 'The snippet is not in the cache',
+};
 
 /** A snippet that arrived but must not be shown, or an embed that is invalid. */
 export class SiteError extends Error {

@@ -2,7 +2,7 @@ import { cleanText } from '../client/clean-text.ts';
 import { count, formatDuration } from '../client/format.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import { type ErrorCode, effectOf, errors, hints, type SnippetFailure, UserError } from './errors.ts';
+import { type ErrorCode, effectOf, hints, type SnippetFailure, titles, UserError } from './errors.ts';
 
 /** A request, and where its snippet belongs. */
 export interface PlacedSnippet {
@@ -201,7 +201,7 @@ function tell(
       const place = `${nameOf(one.request)} on ${allPlaces(one, placeOf)}`;
       return isCommon ? place : `${place}: ${reasonOf(one.error)}`;
     });
-    const reason = isCommon ? reasonOf(first.error) : errors[first.error.code].title;
+    const reason = (isCommon ? undefined : titles[first.error.code]) ?? reasonOf(first.error);
     const lines = [...examples, `and ${count(group.length - examplesShown, 'more snippet')}`];
     return paragraph(count(group.length, 'snippet'), reason, first.error, lines) + end(group);
   });
