@@ -12,7 +12,7 @@ const ending = {
   'unsupported-node': 'Install a newer Node, here and where the site is deployed.',
 } as const satisfies Record<EndingCode | 'unsupported-node', string>;
 
-/** Something has to be fixed. The build fails even if the embed has children. */
+/** Something has to be fixed: the build fails even if the embed has children. */
 const failing = {
   forbidden:
     'Use a secret key: a public one has limited privileges. If the key may only retrieve, set SNIPPETS_RETRIEVE_BASE_URL alone.',
@@ -51,7 +51,7 @@ const failing = {
   'params-failed': 'Fix the option `params`: a function from { page, lang } to one plain JSON object.',
 } as const satisfies Record<string, string>;
 
-/** The service is in trouble. Embeds show their children; one without children fails the build. */
+/** The service is in trouble: embeds show their children, and one without children fails the build. */
 const inTrouble = {
   'rate-limited': 'Try again later, or set a lower `concurrency`.',
   'server-error': 'Try again later, or give the embed children to show.',
@@ -137,7 +137,7 @@ export const titles: Record<SnippetErrorCode, string> & Partial<Record<ErrorCode
   'not-cached': 'The snippet is not in the cache',
 };
 
-/** A snippet that arrived but must not be shown, or an embed that is invalid. */
+/** Of a snippet that arrived but must not be shown, or of an embed that is invalid. */
 export class SiteError extends Error {
   override readonly name = 'SiteError';
   readonly code: SiteErrorCode;
@@ -164,14 +164,11 @@ export function effectOf({ code }: { code: ErrorCode }): 'end' | 'fail' | 'child
   return code in inTrouble ? 'children' : 'end';
 }
 
-/**
- * An error for people: Astro prints its name, message and hint, and the command line does too. Astro recognizes its errors
- * by `type`; its class is not imported, as the command line and the client work without Astro.
- */
+/** An error for people, with a hint. Astro recognizes it by `type`: its own class is not imported, as not all users have Astro. */
 export class UserError extends Error {
   readonly type = 'AstroUserError';
   readonly hint: string;
-  /** `undefined` for a report on several failures, each of which shows its own code. */
+  /** `undefined` for a report, which shows the code of each failure. */
   readonly code: ErrorCode | undefined;
   readonly codes: readonly ErrorCode[];
 
@@ -181,12 +178,12 @@ export class UserError extends Error {
     this.code = typeof codes === 'string' ? codes : undefined;
     this.codes = typeof codes === 'string' ? [codes] : codes;
     this.name = this.code === undefined ? 'astro-snippets' : `astro-snippets/${this.code}`;
-    // It only says where in this package the error was created, which does not help the people who read it.
+    // It would only say where in this package the error was made.
     this.stack = '';
   }
 }
 
-/** @param hint what to do next, if the table of errors does not say it best. */
+/** @param hint what to do next, if the table says it less well. */
 export function userError(code: ErrorCode, message: string, hint: string = hints[code]): UserError {
   return new UserError(message, hint, code);
 }

@@ -4,14 +4,13 @@ import { SnippetError } from '../client/snippet-error.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { type ErrorCode, effectOf, hints, type SnippetFailure, titles, UserError } from './errors.ts';
 
-/** A request, and where its snippet belongs. */
+/** A request, and where it is needed. */
 export interface PlacedSnippet {
   request: SnippetRequest;
-  /** The names of files, and of entries of collections, each once. */
+  /** Names of files and of entries of collections, each once. */
   places: string[];
-  /** Those where no children can be shown instead. */
   placesWithoutChildren: string[];
-  /** Those where each of its embeds is optional. */
+  /** Where each of its embeds is optional. */
   optionalPlaces?: Set<string>;
 }
 
@@ -29,17 +28,17 @@ export function entryName({ collection, entry }: CollectionEntry): string {
 /** What a build says about an embed without failing. */
 export interface EmbedNote {
   message: string;
-  /** The id as it is written; `undefined` if it is not known. */
+  /** As it is written. */
   id?: string | undefined;
-  /** The name of the file, or the path of its URL. */
+  /** Its name, or the path of its URL. */
   file?: string | undefined;
   line?: number | undefined;
   code?: ErrorCode | undefined;
-  /** Whether it is text that only looks like an embed, which a source may write in any way. */
+  /** Whether it is text that only looks like an embed. */
   isDoubtful?: boolean | undefined;
 }
 
-/** Says where an embed, or a snippet on any page, is written. */
+/** Where an embed, or a snippet on any page, is written. */
 export type PlaceOf = (sought: Omit<EmbedNote, 'message'>) => string;
 
 export type InvalidEmbed = EmbedNote & { file: string; code: ErrorCode };
@@ -51,7 +50,7 @@ export function describeNote(note: EmbedNote, placeOf: PlaceOf = () => ''): stri
 
 export interface Failures {
   failed: readonly FailedSnippet[];
-  /** Requests that were not made, because every one would have failed the same way. */
+  /** Requests that were not made, as each would have failed the same way. */
   notAsked: number;
   embeds: readonly InvalidEmbed[];
   placeOf?: PlaceOf | undefined;
@@ -65,9 +64,9 @@ type Placed = Pick<PlacedSnippet, 'request' | 'places'>;
 /** With the time of the last good content, if that is shown instead. */
 type Failed = Placed & { error: SnippetFailure; fetchedAt?: number };
 
-/** @throws AstroError with one report of everything a build has to fail for; nothing where children are shown instead. */
+/** @throws AstroError with one report of everything that a build fails for, which is nothing where children are shown. */
 export function throwFailures({ failed, notAsked, embeds, placeOf = () => '' }: Failures): void {
-  // Several requests may have received the answer that ends the run. One stands for all of them.
+  // One stands for all that received the answer that ends the run.
   const ending = failed.filter(({ error }) => effectOf(error) === 'end');
   const reported = failed
     .filter((failure) => effectOf(failure.error) !== 'end' || failure === ending[0])
@@ -118,7 +117,7 @@ export function shownWarnings(
   for (const { request, places } of uses) {
     const { error, fetchedAt = 0, warnings = [] } = snippets.get(request.key) ?? {};
     if (error !== undefined) stale.push({ request, error, places, fetchedAt });
-    // With other params the same snippet has the same flaw, which is worth one warning per list of pages.
+    // With other params, a snippet has the same flaw: one warning for each list of pages.
     for (const flaw of warnings) flaws.add(`${flaw} It is on ${allPlaces({ request, places }, placeOf)}.`);
   }
   return [...failureWarnings(stale, placeOf), ...flaws];
@@ -133,7 +132,7 @@ function shownInstead(some: readonly Failed[]): string {
   return `${content} fetched ${oldest} ago, is shown instead`;
 }
 
-/** The first few names, cleaned, and how many more there are. */
+/** The first few, cleaned, and how many more there are. */
 export function listNames(names: readonly string[], most = 10): string {
   const shown = names.slice(0, most).map(cleanText).join(', ');
   return names.length > most ? `${shown} and ${names.length - most} more` : shown;
@@ -152,11 +151,11 @@ function allPlaces({ request, places }: Placed, placeOf: PlaceOf = () => ''): st
 function placesThatFail(failed: FailedSnippet): string[] {
   const { error, places, placesWithoutChildren, optionalPlaces } = failed;
   const failing = effectOf(error) === 'children' ? placesWithoutChildren : places;
-  // Where the service says that it does not exist, an optional embed shows its children.
+  // An optional embed shows its children.
   return error.code === 'not-found' ? failing.filter((place) => !optionalPlaces?.has(place)) : failing;
 }
 
-/** How many snippets, each with its params, are not shown. Those that were not asked for count as well. */
+/** How many snippets are not shown, with those that were not asked for. */
 function headline(snippets: readonly Failed[], skipped: number, embeds: number): string {
   const isFetched = ({ error }: Failed) => !(error instanceof SnippetError) && error.code !== 'not-cached';
   const refused = snippets.filter(isFetched).length;
@@ -183,19 +182,19 @@ function reasonOf(error: SnippetFailure): string {
   return isAnswer(error) ? `${error.status} ${error.title}` : error.reason;
 }
 
-/** The same fault is told of a few snippets one by one; of many, in one paragraph with examples, which ends with `end`. */
+/** Tells the same fault of a few snippets one by one; of many, in one paragraph with examples. */
 function tell(
   failed: readonly Failed[],
   placeOf: PlaceOf,
   tellOne: (one: Failed) => string,
   end: (many: readonly Failed[]) => string = () => '',
 ): string[] {
-  // An answer has the same status and title for the same fault.
+  // The same fault has the same status and title.
   const groups = Map.groupBy(failed, ({ error }) => `${error.code} ${isAnswer(error) && reasonOf(error)}`);
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     if (first === undefined || group.length <= examplesShown) return group.map(tellOne);
-    // Reasons may differ in details, such as the number of attempts.
+    // They may differ in details, such as the number of attempts.
     const isCommon = group.every(({ error }) => reasonOf(error) === reasonOf(first.error));
     const examples = group.slice(0, examplesShown).map((one) => {
       const place = `${nameOf(one.request)} on ${allPlaces(one, placeOf)}`;
@@ -216,7 +215,7 @@ function indented(...lines: readonly (string | undefined)[]): string {
   return lines.filter(Boolean).join('\n    ');
 }
 
-/** The first few of each kind, in their order: one mistake in a layout may be on every page. */
+/** The first few of each kind: one mistake in a layout may be on every page. */
 function describeEmbeds(embeds: readonly InvalidEmbed[], placeOf: PlaceOf): string[] {
   const kinds = [...Map.groupBy(embeds, ({ code }) => code)];
   const shown = new Set(kinds.flatMap(([, alike]) => alike.slice(0, examplesShown)));

@@ -22,30 +22,28 @@ declare global {
   }
 }
 
-/** One entry of a collection: a snippet by its id, or as `defineSnippet` returned it, with the params to pass. */
+/** A snippet by its id, or from `defineSnippet`, with the params to pass. */
 export type SnippetEntry =
   | { id: number; params?: Params | undefined }
   | { of: SnippetDefinition; params?: Params | undefined };
 
 const schema = z.object({
-  /** The snippet's content: HTML, after the site's rules were applied. Its images have their original URLs. */
+  /** HTML, after the site's rules were applied. Its images have their original URLs. */
   content: z.string(),
-  /** The content's text: without tags, and with its entities decoded. */
+  /** The content without tags, with its entities decoded. */
   text: z.string(),
-  /** The snippet's name, if it was retrieved. */
+  /** Only of a retrieved snippet. */
   name: z.string().optional(),
-  /** The variant it came from; absent if there is no content, with `missingKey: 'children'`. */
+  /** Where it came from; absent without content, with `missingKey: 'children'`. */
   variant: z.enum(['render', 'retrieve']).optional(),
 });
 
 /**
- * A loader for a collection of snippets: content for a frontmatter or an endpoint, such as a meta description or a
- * feed. Each entry has `data.content`, which is HTML, and `data.text`, which is that content's text; `render(entry)`
- * returns a `<Content />` for pages, with the site's own copies of images (the option `images`).
+ * A loader for a collection of snippets, for frontmatter and endpoints, such as a feed. Each entry has `data.content`
+ * (HTML) and `data.text`; `render(entry)` returns a `<Content />` for pages, with the site's own copies of images.
  *
- * Snippets are fetched by the integration when the collection is loaded: at the start of a build, and in `astro dev`
- * when content is refreshed. (Embeds are fetched later, and kept up to date in dev.) An entry that fails fails the
- * build, with one report of all entries that do.
+ * They are fetched when the collection is loaded: at the start of a build, and in `astro dev` when content is refreshed.
+ * Entries that fail fail the build, with one report.
  *
  * @param entries by their ids in the collection.
  *
@@ -61,7 +59,7 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & {
       for (const [id, entry] of Object.entries(entries)) {
         requests.set(id, await requestOf(entry, entryName({ collection, entry: id })));
       }
-      // The integration has the key and the base URLs: a loader could not have them without holding the key.
+      // The integration fetches, since a loader must not have the key.
       const { hooks } = config.integrations.find(({ name }) => name === 'astro-snippets') ?? {};
       const fetchAll = hooks?.['astro-snippets:fetch'];
       if (fetchAll === undefined) {
@@ -74,10 +72,10 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & {
       for (const [id, request] of requests) {
         // Without a key and with `missingKey: 'children'`, nothing was fetched.
         const snippet: Partial<FetchedSnippet> = snippets.get(request.key) ?? {};
-        // Data may go into a feed, where a URL of the site's own copy of an image means nothing.
+        // Data may go into a feed, where a root-relative URL of an image means nothing.
         const { html = '', htmlElsewhere: content = html, text = '', variant, name } = snippet;
         const data = await parseData({ id, data: { content, text, variant, name } });
-        // Astro does not write an entry with the same digest again, so nothing that depends on it is rebuilt.
+        // With the same digest, nothing that depends on the entry is rebuilt.
         store.set({ id, data, digest: generateDigest({ data, html }), rendered: { html } });
       }
       for (const id of store.keys()) if (!requests.has(id)) store.delete(id);

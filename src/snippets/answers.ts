@@ -9,30 +9,30 @@ import { hasConnection, requireConnection, type Settings } from '../settings/set
 import { type KeptAnswer, KeptAnswers } from './kept-answers.ts';
 
 export interface Answer extends Snippet {
-  /** When the service sent it, in milliseconds since the epoch; `undefined` if that was just now. */
+  /** When the service sent it, in milliseconds since the epoch, unless that was just now. */
   fetchedAt?: number | undefined;
-  /** Why the service did not send it now. The content is then the last good one. */
+  /** Why the service did not send it now: the content is the last good one. */
   error?: SnippetError | undefined;
 }
 
 export interface AnswersOptions {
   warn(line: string): void;
-  /** Whether an answer is used for the whole run. A dev server asks again instead. */
+  /** Whether an answer is used for the whole run. */
   remember: boolean;
-  /** Told instead of `warn` what the service is doing. */
+  /** Told what the service is doing, instead of `warn`. */
   notify?(line: string): void;
   parts?: ClientParts | undefined;
-  /** The most that a service which answers no one is tried, in milliseconds. @default the settings' own */
+  /** In milliseconds, if it is less than the settings' own. */
   patience?: number | undefined;
-  /** Makes a request even if an answer that was kept is young enough. */
+  /** Makes a request even if the answer that was kept is young enough. */
   alwaysAsk?: boolean | undefined;
-  /** Whether the site has already shown a newer content, which a refresh could not write into this cache. */
+  /** Whether the site has shown a newer content, which a refresh could not write into this cache. */
   isSuperseded?: ((request: SnippetRequest, answer: KeptAnswer) => boolean) | undefined;
   /** Whether an answer is kept. @default each is */
   isWorthKeeping?: ((request: SnippetRequest, content: string) => boolean) | undefined;
 }
 
-/** Asks for each snippet once, and only where no answer was kept that is good enough. */
+/** Asks for each snippet once, unless a good answer was kept. */
 export class Answers {
   readonly #settings: Settings;
   readonly #options: AnswersOptions;
@@ -47,12 +47,12 @@ export class Answers {
     this.#options = options;
   }
 
-  /** What the service was asked, and how many snippets were kept from an earlier run instead. */
+  /** What the service was asked, and how many snippets came from the cache. */
   get counts(): Counts & { cached: number } {
     return { requests: 0, retries: 0, fallbacks: 0, ...this.#opened?.client.counts, cached: this.#cached };
   }
 
-  /** Warns once if no snippet was rendered, as where the base URL is wrong: all are retrieved. */
+  /** Warns once if all snippets were retrieved, as where the base URL for rendering is wrong. */
   routeWarnings(shown: Iterable<Answer>): string[] {
     const missing = this.#opened?.client.routeMissing;
     if (missing === undefined || this.#isRouteWarned) return [];
@@ -64,7 +64,7 @@ export class Answers {
     ];
   }
 
-  /** Starts a request before its snippet is needed. After a failure, it is made again when it is. */
+  /** Makes a request before its snippet is needed. One that fails is made again then. */
   prefetch(request: SnippetRequest): void {
     if (!hasConnection(this.#settings) || this.#isEnded) return;
     this.get(request).catch((error) => {
@@ -72,7 +72,7 @@ export class Answers {
     });
   }
 
-  /** @throws SnippetError or SiteError `not-cached`. A later call makes the request again. */
+  /** @throws SnippetError or SiteError `not-cached`: a later call makes the request again. */
   get(request: SnippetRequest): Promise<Answer> {
     const { key } = request;
     const known = this.#asked.get(key);
@@ -86,7 +86,7 @@ export class Answers {
     return answer;
   }
 
-  /** If the service is in trouble; not if it refuses. The rest of the run shows it, too. @throws `error` if there is none. */
+  /** The last good content, for the rest of the run. @throws `error` without one, or if the service refuses. */
   async lastGood(request: SnippetRequest, error: SnippetFailure): Promise<Answer> {
     const { staleIfError } = this.#settings;
     if (staleIfError === 0 || !(error instanceof SnippetError) || effectOf(error) !== 'children') throw error;
@@ -119,7 +119,7 @@ export class Answers {
     }
   }
 
-  /** An answer that was kept. A date in the future (a wrong clock) counts by its distance. */
+  /** A date in the future (a wrong clock) counts by its distance. */
   async #recall(request: SnippetRequest, maxAge: number): Promise<Answer | undefined> {
     const kept = this.#opened?.kept;
     const answer = await kept?.read(request);
@@ -128,7 +128,7 @@ export class Answers {
       this.#cached += 1;
       return { ...answer, milliseconds: 0 };
     }
-    // The record that tells is gone after a build that fails: the next build may not know.
+    // A build that fails has no record, so the next one may not know.
     kept?.remove(request);
     if (!this.#settings.offline) return undefined;
     const reason = 'is in the cache only as it was before the site was refreshed, and `offline` is set.';
@@ -149,7 +149,7 @@ export class Answers {
     const apiKey = requireConnection(this.#settings);
     const patience = Math.min(this.#settings.patience, most);
     const onNotice = (notice: Notice) => {
-      // When all snippets are there, that is a warning with the URL.
+      // That is a warning when all snippets are there.
       if (notice.kind !== 'render-given-up' || !notice.isRouteMissing) notify(describeNotice(notice));
     };
     const options = { apiKey, renderBaseUrl, retrieveBaseUrl, ca, concurrency, patience, onNotice };

@@ -23,29 +23,29 @@ export interface FetchedSnippet extends Answer, PreparedSnippet {}
 /** By the keys of their requests. */
 export type FetchedSnippets = ReadonlyMap<string, FetchedSnippet>;
 
-/** What decides which rules apply to a snippet. */
+/** It decides which rules apply. */
 export type ShownAs = Pick<SnippetUse, 'request' | 'asHtml'>;
 
 export interface FetcherOptions extends AnswersOptions {
-  /** Those of the built site, if it is to be updated. */
+  /** Those of the site that is to be updated. */
   recordedImages?: RecordedImages | undefined;
 }
 
 export interface FetchOptions extends Pick<Failures, 'placeOf'> {
   signal?: AbortSignal | undefined;
-  /** Invalid embeds, to be reported together with snippets that fail. */
+  /** To be reported with the snippets that fail. */
   invalid?: Failures['embeds'] | undefined;
-  /** Called after each snippet with the number that are done. */
+  /** Called after each snippet, with the number that are done. */
   onSettled?: ((settled: number) => void) | undefined;
 }
 
-/** Fetches a collection, by the ids of its entries. A loader is loaded with the site's code, which never gets the key. */
+/** Fetches a collection for its loader, which is the site's code, and never gets the key. */
 export type FetchHook = (options: {
   collection: string;
   entries: ReadonlyMap<string, SnippetRequest>;
 }) => Promise<FetchedSnippets>;
 
-/** Makes each request once, applies the rules, reports all failures together, and warns. */
+/** Fetches snippets, applies the rules, and reports all failures together. */
 export class SnippetFetcher {
   readonly #settings: Settings;
   readonly #options: FetcherOptions;
@@ -55,11 +55,11 @@ export class SnippetFetcher {
     html: new WeakMap<Answer, Promise<FetchedSnippet>>(),
     text: new WeakMap<Answer, Promise<FetchedSnippet>>(),
   };
-  /** Whether children are shown because there is no key. */
+  /** Whether children are shown, without a key. */
   showsChildren = false;
   /** The keys of optional snippets that do not exist. */
   readonly missing = new Set<string>();
-  /** How much of the time limit {@link prepare} has taken, in milliseconds. */
+  /** The part of the time limit that {@link prepare} has taken, in milliseconds. */
   #spent = 0;
 
   constructor(settings: Settings, options: FetcherOptions) {
@@ -68,11 +68,11 @@ export class SnippetFetcher {
     this.answers = new Answers(settings, options);
     if (settings.images === undefined) return;
     const imageOptions = { ...settings, ...settings.images, recorded: options.recordedImages };
-    // Loaded only here: most sites leave images where they are.
+    // Most sites leave images where they are.
     this.#images = import('../images/site-images.ts').then((module) => new module.SiteImages(imageOptions));
   }
 
-  /** Fetches snippets that a page may show. Those that fail are asked for again when one does. */
+  /** For snippets that pages may show. Those that fail are asked for again when one does. */
   prepare(uses: readonly SnippetUse[]) {
     const start = performance.now();
     return this.#fetchAll(uses).finally(() => {
@@ -80,10 +80,7 @@ export class SnippetFetcher {
     });
   }
 
-  /**
-   * The others are fetched after a failure, so that all are known at once; unless every request would fail the same way, as
-   * with an invalid key. @throws AstroError with one report of everything a build has to fail for.
-   */
+  /** After a failure, the others are fetched, too, unless each would fail the same way. @throws AstroError with one report of all. */
   async fetch(
     uses: readonly SnippetUse[],
     { invalid = [], placeOf, ...options }: FetchOptions = {},
@@ -115,12 +112,11 @@ export class SnippetFetcher {
     return prepared;
   }
 
-  /** @param file its name in the folder of assets. */
   async readImage(file: string): Promise<Uint8Array | undefined> {
     return (await this.#images)?.read(file);
   }
 
-  /** Connections are opened again when another snippet is needed. */
+  /** It opens again when another snippet is needed. */
   async close(): Promise<void> {
     await this.answers.close();
     await (await this.#images)?.close();
@@ -154,7 +150,7 @@ export class SnippetFetcher {
     const fetched = new Map<string, FetchedSnippet>();
     const failed: FailedSnippet[] = [];
     let notAsked = 0;
-    // In the order of the uses, so that reports and records do not depend on timing.
+    // In the order of the uses: reports and records must not depend on timing.
     for (const { use, snippet, error } of outcomes) {
       if (snippet !== undefined) fetched.set(use.request.key, snippet);
       else if (error.code === 'aborted') notAsked += 1;

@@ -23,10 +23,10 @@ export type KeptAnswer = z.infer<typeof answerSchema>;
 type CacheSettings = Exclude<Settings['cache'], false>;
 
 const operationTimeout = 2_000;
-// In milliseconds, for storages that delete old entries by themselves: how long an answer should be kept at least.
+// For storages that delete old entries: how long an answer is kept at least, in milliseconds.
 const keepFor = 30 * 24 * 60 * 60 * 1000;
 
-/** Never fails a build: a storage that fails or hangs is not used for the rest of the run, with one warning. */
+/** Never fails a build: a storage that fails or hangs is not used for the rest of the run, which is a warning. */
 export class KeptAnswers {
   readonly #folder: string;
   readonly #cache: CacheSettings;
@@ -39,7 +39,7 @@ export class KeptAnswers {
   #storage: Promise<Storage> | undefined;
   #connectionError: Error | undefined;
 
-  /** @param folder where they are, if not in a storage of the user's own. */
+  /** @param folder where they are, unless the user has named a storage. */
   constructor(folder: string, cache: CacheSettings, settings: Settings, warn: (line: string) => void) {
     this.#folder = folder;
     this.#cache = cache;
@@ -49,11 +49,11 @@ export class KeptAnswers {
 
   async read(request: SnippetRequest): Promise<KeptAnswer | undefined> {
     const stored = await this.#attempt('read', (storage) => storage.getItem(this.#keyOf(request)));
-    // It may be cut off, changed, or written by something else.
+    // It may be cut off, or written by something else.
     return answerSchema.safeParse(stored).data;
   }
 
-  /** In the background. An answer with the API key is not kept. */
+  /** In the background. No answer with the API key is kept. */
   write(request: SnippetRequest, answer: KeptAnswer): void {
     if (containsKnownKey(answer.content) || containsKnownKey(answer.name ?? '')) return;
     const longest = Math.max(keepFor, this.#cache.maxAge, this.#settings.staleIfError);
@@ -70,10 +70,10 @@ export class KeptAnswers {
     await this.#storage?.then((storage) => withTimeout(storage.dispose())).catch(() => {});
   }
 
-  /** A valid file name on every system. */
+  /** A file name that is valid on every system. */
   #keyOf({ id, params }: SnippetRequest): string {
     const { apiKey = '', renderBaseUrl, retrieveBaseUrl } = this.#settings;
-    // Another API key may see other snippets. Its hash does not reveal it.
+    // Another API key may see other snippets.
     const parts = [hash('sha256', apiKey), renderBaseUrl, retrieveBaseUrl, id, params];
     return hash('sha256', JSON.stringify(parts));
   }
@@ -98,7 +98,7 @@ export class KeptAnswers {
     });
   }
 
-  /** A driver is loaded only here, because each brings its own client. */
+  /** Loads a driver, which brings a client. */
   async #open(): Promise<Storage> {
     const { driver: chosen = fileDriver(this.#folder), options = {} } = this.#cache;
     const driver: Driver =
@@ -106,7 +106,7 @@ export class KeptAnswers {
     const client = driver.getInstance?.() as
       | { on?(event: 'error', listener: (error: Error) => void): void }
       | undefined;
-    // Without a listener, a client that loses its connection would log, or end the process.
+    // Without a listener, a lost connection would end the process.
     client?.on?.('error', (error) => {
       this.#connectionError = error;
     });
@@ -114,17 +114,14 @@ export class KeptAnswers {
   }
 }
 
-/** unstorage's driver for files, except that a file is replaced as a whole: a killed build leaves no partial file. */
+/** unstorage's own, but a file is replaced as a whole: a build that is killed leaves no partial one. */
 function fileDriver(base: string): Driver {
   return { ...fsLite({ base }), setItem: (key, value) => writeAtomically(join(base, key), value) };
 }
 
 const ticks = 10;
 
-/**
- * Counts only time in which this process could have read an answer: while Vite bundles, it may stand still for longer
- * than the limit. Afterwards the timer fires once, and answers that have arrived are read before it fires again.
- */
+/** Counts time in which this process could have read an answer: while Vite bundles, it may stand still for longer. */
 function withTimeout<T>(work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   let left = ticks;

@@ -1,15 +1,14 @@
 import { STATUS_CODES } from 'node:http';
 import { type HttpHandler, HttpResponse, http } from 'msw';
 
-/** A snippet that fails, for the first `times` requests or for all. */
+/** A snippet that fails. */
 export interface SnippetFault {
-  /** The status of the answer, which has a problem object; or `network-error` for no answer. */
+  /** Of an answer with a problem object; or `network-error` for no answer. */
   status: 400 | 401 | 402 | 403 | 404 | 429 | 500 | 502 | 503 | 504 | 'network-error';
-  /** The problem's detail. */
   detail?: string;
   /** The header `Retry-After`. */
   retryAfter?: string;
-  /** How many requests fail before `content` is sent. @default all of them */
+  /** How many requests fail before `content` is sent. @default all */
   times?: number;
   /** The content after the failures. @default '' */
   content?: string;
@@ -28,8 +27,7 @@ export interface SnippetHandlersOptions {
 }
 
 /**
- * Handlers for msw that respond like the Snippet Delivery Service: both variants (specification, section 4), bearer
- * credentials (section 5), and problem objects (section 7).
+ * Handlers for msw that respond like the Snippet Delivery Service (specification, sections 4, 5 and 7).
  *
  * @param snippets by id. Any other id is answered with 404.
  *
