@@ -20,7 +20,7 @@ export class Endpoint {
   firstAnswered = 0;
   firstFailed = 0;
   readonly row = new Set<number>();
-  lastAnswer = Number.NEGATIVE_INFINITY;
+  lastAnswer = -Infinity;
   lastFailure: Response | undefined;
   heldUntil = 0;
   isDoubted = false;
@@ -29,7 +29,7 @@ export class Endpoint {
   /** Since the last answer. */
   failedWitnesses = 0;
   /** When a witness failed after the end of patience. */
-  givenUpAt = Number.NEGATIVE_INFINITY;
+  givenUpAt = -Infinity;
   triedFor = 0;
   /** Whether the other one is asked first. */
   isLeft = false;

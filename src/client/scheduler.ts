@@ -125,7 +125,7 @@ export class Scheduler {
   /** Ids that failed as with a wrong setup, while nothing else has happened. */
   #misled: Set<number> | undefined = new Set();
   /** When the first request that failed since the last answer was made. */
-  #failingSince = Number.POSITIVE_INFINITY;
+  #failingSince = Infinity;
   #isSilent = false;
   #fallbacksInARow = 0;
   /** What variant B answers for a route that it does not have, and whether it has shown that it has one. */
@@ -135,7 +135,7 @@ export class Scheduler {
   #underWay = 0;
   #isLooking = false;
   #alarm = new AbortController();
-  #alarmAt = Number.POSITIVE_INFINITY;
+  #alarmAt = Infinity;
   readonly #ended = new AbortController();
 
   constructor(options: SchedulerOptions) {
@@ -178,7 +178,7 @@ export class Scheduler {
         this.#endAlarm();
         // What comes later has its own patience.
         const isAnyGivenUp = this.#options.endpoints.some(({ isGivenUp }) => isGivenUp);
-        if (!isAnyGivenUp) this.#failingSince = Number.POSITIVE_INFINITY;
+        if (!isAnyGivenUp) this.#failingSince = Infinity;
       }
     }
   }
@@ -365,7 +365,7 @@ export class Scheduler {
 
   #setAlarm(now: number): void {
     const { clock, endpoints, patience } = this.#options;
-    let at = Number.POSITIVE_INFINITY;
+    let at = Infinity;
     const consider = (time: number) => {
       if (time > now && time < at) at = time;
     };
@@ -391,7 +391,7 @@ export class Scheduler {
   #endAlarm(): void {
     this.#alarm.abort();
     this.#alarm = new AbortController();
-    this.#alarmAt = Number.POSITIVE_INFINITY;
+    this.#alarmAt = Infinity;
   }
 
   async #ask(job: Job, way: Way, startedAt: number, isWitness: boolean): Promise<Arrival> {
@@ -465,7 +465,7 @@ export class Scheduler {
     endpoint.isDoubted = false;
     endpoint.failedWitnesses = 0;
     endpoint.nextWitness = 0;
-    this.#failingSince = Number.POSITIVE_INFINITY;
+    this.#failingSince = Infinity;
     this.#answered.unshift(request);
     this.#answered.length = Math.min(this.#answered.length, witnessesKept);
     this.#pace = Math.min(this.#pace + 1, this.#options.most());
@@ -493,7 +493,7 @@ export class Scheduler {
   #noteFailure(turn: Turn, response: Response, now: number): boolean {
     const { limits, most, patience } = this.#options;
     const { endpoint, request, isWitness, isFirst, startedAt } = turn;
-    if (this.#failingSince === Number.POSITIVE_INFINITY) this.#failingSince = startedAt;
+    if (this.#failingSince === Infinity) this.#failingSince = startedAt;
     endpoint.lastFailure = response;
     // Not below its start: a few snippets that keep failing must not slow down all others.
     this.#pace = Math.min(Math.max(firstPace, Math.floor(this.#pace / 2)), most());

@@ -91,7 +91,7 @@ export function httpsTransport(options: TransportOptions): Transport {
     },
     get capacity() {
       const areMultiplexed = [...sockets].every((socket) => (socket as TLSSocket).alpnProtocol === 'h2');
-      return areMultiplexed ? Number.POSITIVE_INFINITY : firstPace;
+      return areMultiplexed ? Infinity : firstPace;
     },
     async close() {
       // First: destroying the dispatcher alone hands an error to each HTTP/2 stream that is still closing.

@@ -6,7 +6,7 @@ import { SnippetError } from '../client/snippet-error.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { effectOf, isSnippetFailure, SiteError, type SnippetFailure } from '../failures/errors.ts';
 import { hasConnection, requireConnection, type Settings } from '../settings/settings.ts';
-import { type KeptAnswer, KeptAnswers } from './kept-answers.ts';
+import { type KeptAnswer, keptAnswers } from './kept-answers.ts';
 
 export interface Answer extends Snippet {
   /** When the service sent it, in milliseconds since the epoch, unless that was just now. */
@@ -37,7 +37,7 @@ export class Answers {
   readonly #settings: Settings;
   readonly #options: AnswersOptions;
   readonly #asked = new Map<string, Promise<Answer>>();
-  #opened: { client: SnippetClient; kept: KeptAnswers | undefined } | undefined;
+  #opened: { client: SnippetClient; kept: ReturnType<typeof keptAnswers> | undefined } | undefined;
   #cached = 0;
   #isRouteWarned = false;
   #isEnded = false;
@@ -102,7 +102,7 @@ export class Answers {
     const { offline, cache } = this.#settings;
     const maxAge = cache === false || this.#options.alwaysAsk ? 0 : cache.maxAge;
     if (offline || maxAge > 0) {
-      const known = await this.#recall(request, offline ? Number.POSITIVE_INFINITY : maxAge);
+      const known = await this.#recall(request, offline ? Infinity : maxAge);
       if (known !== undefined) return known;
     }
     if (offline) throw new SiteError('not-cached', 'is not in the cache, and `offline` is set.', request.id);
@@ -144,19 +144,21 @@ export class Answers {
 
   #open() {
     if (this.#opened !== undefined) return this.#opened;
-    const { renderBaseUrl, retrieveBaseUrl, ca, concurrency, cache, answerFolder } = this.#settings;
-    const { warn, notify = warn, parts = {}, patience: most = Number.POSITIVE_INFINITY } = this.#options;
-    const apiKey = requireConnection(this.#settings);
-    const patience = Math.min(this.#settings.patience, most);
-    const onNotice = (notice: Notice) => {
-      // That is a warning when all snippets are there.
-      if (notice.kind !== 'render-given-up' || !notice.isRouteMissing) notify(describeNotice(notice));
+    const { cache, answerFolder, patience } = this.#settings;
+    const { warn, notify = warn, parts = {}, patience: most = patience } = this.#options;
+    const options = {
+      ...this.#settings,
+      apiKey: requireConnection(this.#settings),
+      patience: Math.min(patience, most),
+      onNotice(notice: Notice) {
+        // That is a warning when all snippets are there.
+        if (notice.kind !== 'render-given-up' || !notice.isRouteMissing) notify(describeNotice(notice));
+      },
     };
-    const options = { apiKey, renderBaseUrl, retrieveBaseUrl, ca, concurrency, patience, onNotice };
     const isKept = cache !== false && answerFolder !== undefined;
     this.#opened = {
       client: new SnippetClient(options, parts),
-      kept: isKept ? new KeptAnswers(answerFolder, cache, this.#settings, warn) : undefined,
+      kept: isKept ? keptAnswers(answerFolder, cache, this.#settings, warn) : undefined,
     };
     return this.#opened;
   }

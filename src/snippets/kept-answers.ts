@@ -20,87 +20,31 @@ const answerSchema = z.object({
 
 export type KeptAnswer = z.infer<typeof answerSchema>;
 
-type CacheSettings = Exclude<Settings['cache'], false>;
-
 const operationTimeout = 2_000;
 // For storages that delete old entries: how long an answer is kept at least, in milliseconds.
 const keepFor = 30 * 24 * 60 * 60 * 1000;
 
-/** Never fails a build: a storage that fails or hangs is not used for the rest of the run, which is a warning. */
-export class KeptAnswers {
-  readonly #folder: string;
-  readonly #cache: CacheSettings;
-  readonly #settings: Settings;
-  readonly #warn: (line: string) => void;
+/**
+ * Never fails a build: a storage that fails or hangs is not used for the rest of the run, which is a warning.
+ *
+ * @param folder where they are, unless the user has named a storage.
+ */
+export function keptAnswers(
+  folder: string,
+  cache: Exclude<Settings['cache'], false>,
+  { apiKey = '', renderBaseUrl, retrieveBaseUrl, staleIfError }: Settings,
+  warn: (line: string) => void,
+) {
   // Some systems limit the number of open files.
-  readonly #queue = pLimit(32);
-  #written: Promise<unknown> = Promise.resolve();
-  readonly #failed = { read: false, write: false };
-  #storage: Promise<Storage> | undefined;
-  #connectionError: Error | undefined;
-
-  /** @param folder where they are, unless the user has named a storage. */
-  constructor(folder: string, cache: CacheSettings, settings: Settings, warn: (line: string) => void) {
-    this.#folder = folder;
-    this.#cache = cache;
-    this.#settings = settings;
-    this.#warn = warn;
-  }
-
-  async read(request: SnippetRequest): Promise<KeptAnswer | undefined> {
-    const stored = await this.#attempt('read', (storage) => storage.getItem(this.#keyOf(request)));
-    // It may be cut off, or written by something else.
-    return answerSchema.safeParse(stored).data;
-  }
-
-  /** In the background. No answer with the API key is kept. */
-  write(request: SnippetRequest, answer: KeptAnswer): void {
-    if (containsKnownKey(answer.content) || containsKnownKey(answer.name ?? '')) return;
-    const longest = Math.max(keepFor, this.#cache.maxAge, this.#settings.staleIfError);
-    const options = { ttl: Math.ceil(longest / 1000) };
-    this.#write((storage) => storage.setItem<KeptAnswer>(this.#keyOf(request), answer, options));
-  }
-
-  remove(request: SnippetRequest): void {
-    this.#write((storage) => storage.removeItem(this.#keyOf(request)));
-  }
-
-  async close(): Promise<void> {
-    await this.#written;
-    await this.#storage?.then((storage) => withTimeout(storage.dispose())).catch(() => {});
-  }
-
-  /** A file name that is valid on every system. */
-  #keyOf({ id, params }: SnippetRequest): string {
-    const { apiKey = '', renderBaseUrl, retrieveBaseUrl } = this.#settings;
-    // Another API key may see other snippets.
-    const parts = [hash('sha256', apiKey), renderBaseUrl, retrieveBaseUrl, id, params];
-    return hash('sha256', JSON.stringify(parts));
-  }
-
-  #write(operation: (storage: Storage) => Promise<void>): void {
-    this.#written = Promise.all([this.#written, this.#attempt('write', operation)]);
-  }
-
-  #attempt<T>(kind: 'read' | 'write', operation: (storage: Storage) => Promise<T>): Promise<T | undefined> {
-    return this.#queue(async () => {
-      if (this.#failed[kind]) return undefined;
-      try {
-        this.#storage ??= this.#open();
-        return await withTimeout(this.#storage.then(operation));
-      } catch (error) {
-        const isFirst = !this.#failed.read && !this.#failed.write;
-        this.#failed[kind] = true;
-        const reason = reasonOf(this.#connectionError ?? error);
-        if (isFirst) this.#warn(`The snippet cache failed and is not used for this run: ${reason}`);
-        return undefined;
-      }
-    });
-  }
+  const queue = pLimit(32);
+  const failed = { read: false, write: false };
+  let written: Promise<unknown> = Promise.resolve();
+  let storage: Promise<Storage> | undefined;
+  let connectionError: Error | undefined;
 
   /** Loads a driver, which brings a client. */
-  async #open(): Promise<Storage> {
-    const { driver: chosen = fileDriver(this.#folder), options = {} } = this.#cache;
+  const open = async (): Promise<Storage> => {
+    const { driver: chosen = fileDriver(folder), options = {} } = cache;
     const driver: Driver =
       typeof chosen === 'string' ? (await import(`unstorage/drivers/${chosen}`)).default(options) : chosen;
     const client = driver.getInstance?.() as
@@ -108,10 +52,52 @@ export class KeptAnswers {
       | undefined;
     // Without a listener, a lost connection would end the process.
     client?.on?.('error', (error) => {
-      this.#connectionError = error;
+      connectionError = error;
     });
     return createStorage({ driver });
-  }
+  };
+  const attempt = <T>(kind: 'read' | 'write', operation: (storage: Storage) => Promise<T>) =>
+    queue(async () => {
+      if (failed[kind]) return undefined;
+      try {
+        storage ??= open();
+        return await withTimeout(storage.then(operation));
+      } catch (error) {
+        const isFirst = !failed.read && !failed.write;
+        failed[kind] = true;
+        const reason = reasonOf(connectionError ?? error);
+        if (isFirst) warn(`The snippet cache failed and is not used for this run: ${reason}`);
+        return undefined;
+      }
+    });
+  /** In the background. */
+  const change = (operation: (storage: Storage) => Promise<void>) => {
+    written = Promise.all([written, attempt('write', operation)]);
+  };
+  // A file name that is valid on every system. Another API key may see other snippets.
+  const keyOf = ({ id, params }: SnippetRequest) =>
+    hash('sha256', JSON.stringify([hash('sha256', apiKey), renderBaseUrl, retrieveBaseUrl, id, params]));
+  const ttl = Math.ceil(Math.max(keepFor, cache.maxAge, staleIfError) / 1000);
+
+  return {
+    async read(request: SnippetRequest): Promise<KeptAnswer | undefined> {
+      const stored = await attempt('read', (storage) => storage.getItem(keyOf(request)));
+      // It may be cut off, or written by something else.
+      return answerSchema.safeParse(stored).data;
+    },
+    /** No answer with the API key is kept. */
+    write(request: SnippetRequest, answer: KeptAnswer): void {
+      if (containsKnownKey(answer.content) || containsKnownKey(answer.name ?? '')) return;
+      change((storage) => storage.setItem<KeptAnswer>(keyOf(request), answer, { ttl }));
+    },
+    remove(request: SnippetRequest): void {
+      change((storage) => storage.removeItem(keyOf(request)));
+    },
+    async close(): Promise<void> {
+      await written;
+      await storage?.then((opened) => withTimeout(opened.dispose())).catch(() => {});
+    },
+  };
 }
 
 /** unstorage's own, but a file is replaced as a whole: a build that is killed leaves no partial one. */

@@ -50,7 +50,7 @@ export function snippetHandlers(
     if (typeof found === 'string') return send(found);
     if (typeof found === 'function') return send(found(paramsOf(request)));
     const times = failed.get(id) ?? 0;
-    if (times >= (found.times ?? Number.POSITIVE_INFINITY)) return send(found.content ?? '');
+    if (times >= (found.times ?? Infinity)) return send(found.content ?? '');
     failed.set(id, times + 1);
     if (found.status === 'network-error') return HttpResponse.error();
     const headers = found.retryAfter === undefined ? {} : { 'retry-after': found.retryAfter };

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { createRequest } from '../../../src/client/snippet-request.ts';
-import { KeptAnswers } from '../../../src/snippets/kept-answers.ts';
+import { keptAnswers } from '../../../src/snippets/kept-answers.ts';
 import { settingsWith } from '../../support/answers.ts';
 import { sharedService } from '../../support/built-site.ts';
 import { folderWith } from '../../support/folder.ts';
@@ -73,7 +73,7 @@ test('the cache is not given up because the process stands still for seconds whi
   const warnings: string[] = [];
   const open = () => {
     const cache = { driver: undefined, options: undefined, maxAge: 60_000 };
-    return new KeptAnswers(folder.directory, cache, settingsWith(), (line) => warnings.push(line));
+    return keptAnswers(folder.directory, cache, settingsWith(), (line) => warnings.push(line));
   };
   const filled = open();
   for (const request of requests) {
