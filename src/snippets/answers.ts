@@ -33,135 +33,131 @@ export interface AnswersOptions {
 }
 
 /** Asks for each snippet once, unless a good answer was kept. */
-export class Answers {
-  readonly #settings: Settings;
-  readonly #options: AnswersOptions;
-  readonly #asked = new Map<string, Promise<Answer>>();
-  #opened: { client: SnippetClient; kept: ReturnType<typeof keptAnswers> | undefined } | undefined;
-  #cached = 0;
-  #isRouteWarned = false;
-  #isEnded = false;
+export function openAnswers(settings: Settings, options: AnswersOptions) {
+  const { offline, cache, answerFolder, staleIfError, patience } = settings;
+  const { warn, notify = warn, remember, parts = {}, alwaysAsk, isSuperseded, isWorthKeeping } = options;
+  const asked = new Map<string, Promise<Answer>>();
+  let opened: { client: SnippetClient; kept: ReturnType<typeof keptAnswers> | undefined } | undefined;
+  let cached = 0;
+  let isRouteWarned = false;
+  let isEnded = false;
 
-  constructor(settings: Settings, options: AnswersOptions) {
-    this.#settings = settings;
-    this.#options = options;
-  }
-
-  /** What the service was asked, and how many snippets came from the cache. */
-  get counts(): Counts & { cached: number } {
-    return { requests: 0, retries: 0, fallbacks: 0, ...this.#opened?.client.counts, cached: this.#cached };
-  }
-
-  /** Warns once if all snippets were retrieved, as where the base URL for rendering is wrong. */
-  routeWarnings(shown: Iterable<Answer>): string[] {
-    const missing = this.#opened?.client.routeMissing;
-    if (missing === undefined || this.#isRouteWarned) return [];
-    const variants = [...new Set(Array.from(shown, ({ variant }) => variant))];
-    if (variants.join() !== 'retrieve') return [];
-    this.#isRouteWarned = true;
-    return [
-      `No snippet was rendered: ${cleanText(missing.baseUrl)} answers ${missing.status} for every route. All were retrieved instead. Check SNIPPETS_RENDER_BASE_URL.`,
-    ];
-  }
-
-  /** Makes a request before its snippet is needed. One that fails is made again then. */
-  prefetch(request: SnippetRequest): void {
-    if (!hasConnection(this.#settings) || this.#isEnded) return;
-    this.get(request).catch((error) => {
-      this.#isEnded ||= isSnippetFailure(error) && effectOf(error) === 'end';
-    });
-  }
-
-  /** @throws SnippetError or SiteError `not-cached`: a later call makes the request again. */
-  get(request: SnippetRequest): Promise<Answer> {
-    const { key } = request;
-    const known = this.#asked.get(key);
-    if (known !== undefined) return known;
-    const answer = this.#ask(request);
-    this.#asked.set(key, answer);
-    const forget = () => {
-      if (this.#asked.get(key) === answer) this.#asked.delete(key);
-    };
-    answer.then(this.#options.remember ? () => {} : forget, forget);
-    return answer;
-  }
-
-  /** The last good content, for the rest of the run. @throws `error` without one, or if the service refuses. */
-  async lastGood(request: SnippetRequest, error: SnippetFailure): Promise<Answer> {
-    const { staleIfError } = this.#settings;
-    if (staleIfError === 0 || !(error instanceof SnippetError) || effectOf(error) !== 'children') throw error;
-    const kept = await this.#recall(request, staleIfError);
-    if (kept === undefined) throw error;
-    const answer = { ...kept, error };
-    if (this.#options.remember) this.#asked.set(request.key, Promise.resolve(answer));
-    return answer;
-  }
-
-  async #ask(request: SnippetRequest): Promise<Answer> {
-    const { client, kept } = this.#open();
-    const { offline, cache } = this.#settings;
-    const maxAge = cache === false || this.#options.alwaysAsk ? 0 : cache.maxAge;
-    if (offline || maxAge > 0) {
-      const known = await this.#recall(request, offline ? Infinity : maxAge);
-      if (known !== undefined) return known;
-    }
-    if (offline) throw new SiteError('not-cached', 'is not in the cache, and `offline` is set.', request.id);
-    try {
-      const snippet = await client.fetch(request);
-      const { content, variant, name } = snippet;
-      if (this.#options.isWorthKeeping?.(request, content) !== false) {
-        kept?.write(request, { content, variant, name, fetchedAt: Date.now() });
-      }
-      return snippet;
-    } catch (error) {
-      if (!isSnippetFailure(error)) throw error;
-      return this.lastGood(request, error);
-    }
-  }
-
-  /** A date in the future (a wrong clock) counts by its distance. */
-  async #recall(request: SnippetRequest, maxAge: number): Promise<Answer | undefined> {
-    const kept = this.#opened?.kept;
-    const answer = await kept?.read(request);
-    if (answer === undefined || Math.abs(Date.now() - answer.fetchedAt) > maxAge) return undefined;
-    if (!this.#options.isSuperseded?.(request, answer)) {
-      this.#cached += 1;
-      return { ...answer, milliseconds: 0 };
-    }
-    // A build that fails has no record, so the next one may not know.
-    kept?.remove(request);
-    if (!this.#settings.offline) return undefined;
-    const reason = 'is in the cache only as it was before the site was refreshed, and `offline` is set.';
-    throw new SiteError('not-cached', reason, request.id);
-  }
-
-  async close(): Promise<void> {
-    const { client, kept } = this.#opened ?? {};
-    this.#opened = undefined;
-    await client?.close();
-    await kept?.close();
-  }
-
-  #open() {
-    if (this.#opened !== undefined) return this.#opened;
-    const { cache, answerFolder, patience } = this.#settings;
-    const { warn, notify = warn, parts = {}, patience: most = patience } = this.#options;
-    const options = {
-      ...this.#settings,
-      apiKey: requireConnection(this.#settings),
-      patience: Math.min(patience, most),
+  const open = () => {
+    const connection = {
+      ...settings,
+      apiKey: requireConnection(settings),
+      patience: Math.min(patience, options.patience ?? patience),
       onNotice(notice: Notice) {
         // That is a warning when all snippets are there.
         if (notice.kind !== 'render-given-up' || !notice.isRouteMissing) notify(describeNotice(notice));
       },
     };
     const isKept = cache !== false && answerFolder !== undefined;
-    this.#opened = {
-      client: new SnippetClient(options, parts),
-      kept: isKept ? keptAnswers(answerFolder, cache, this.#settings, warn) : undefined,
+    return {
+      client: new SnippetClient(connection, parts),
+      kept: isKept ? keptAnswers(answerFolder, cache, settings, warn) : undefined,
     };
-    return this.#opened;
-  }
+  };
+
+  const notCached = (reason: string, { id }: SnippetRequest) => new SiteError('not-cached', reason, id);
+
+  /** A date in the future (a wrong clock) counts by its distance. */
+  const recall = async (request: SnippetRequest, maxAge: number): Promise<Answer | undefined> => {
+    const kept = opened?.kept;
+    const answer = await kept?.read(request);
+    if (answer === undefined || Math.abs(Date.now() - answer.fetchedAt) > maxAge) return undefined;
+    if (!isSuperseded?.(request, answer)) {
+      cached += 1;
+      return { ...answer, milliseconds: 0 };
+    }
+    // A build that fails has no record, so the next one may not know.
+    kept?.remove(request);
+    if (!offline) return undefined;
+    const reason = 'is in the cache only as it was before the site was refreshed, and `offline` is set.';
+    throw notCached(reason, request);
+  };
+
+  /** The last good content, for the rest of the run. @throws `error` without one, or if the service refuses. */
+  const lastGood = async (request: SnippetRequest, error: SnippetFailure): Promise<Answer> => {
+    if (staleIfError === 0 || !(error instanceof SnippetError) || effectOf(error) !== 'children') throw error;
+    const kept = await recall(request, staleIfError);
+    if (kept === undefined) throw error;
+    const answer = { ...kept, error };
+    if (remember) asked.set(request.key, Promise.resolve(answer));
+    return answer;
+  };
+
+  const ask = async (request: SnippetRequest): Promise<Answer> => {
+    opened ??= open();
+    const { client, kept } = opened;
+    const maxAge = cache === false || alwaysAsk ? 0 : cache.maxAge;
+    if (offline || maxAge > 0) {
+      const known = await recall(request, offline ? Infinity : maxAge);
+      if (known !== undefined) return known;
+    }
+    if (offline) throw notCached('is not in the cache, and `offline` is set.', request);
+    try {
+      const snippet = await client.fetch(request);
+      const { content, variant, name } = snippet;
+      if (isWorthKeeping?.(request, content) !== false) {
+        kept?.write(request, { content, variant, name, fetchedAt: Date.now() });
+      }
+      return snippet;
+    } catch (error) {
+      if (!isSnippetFailure(error)) throw error;
+      return lastGood(request, error);
+    }
+  };
+
+  /** @throws SnippetError or SiteError `not-cached`: a later call makes the request again. */
+  const get = (request: SnippetRequest): Promise<Answer> => {
+    const { key } = request;
+    const known = asked.get(key);
+    if (known !== undefined) return known;
+    const answer = ask(request);
+    asked.set(key, answer);
+    const forget = () => {
+      if (asked.get(key) === answer) asked.delete(key);
+    };
+    answer.then(remember ? () => {} : forget, forget);
+    return answer;
+  };
+
+  return {
+    get,
+    lastGood,
+
+    /** Makes a request before its snippet is needed. One that fails is made again then. */
+    prefetch(request: SnippetRequest): void {
+      if (!hasConnection(settings) || isEnded) return;
+      get(request).catch((error) => {
+        isEnded ||= isSnippetFailure(error) && effectOf(error) === 'end';
+      });
+    },
+
+    /** What the service was asked, and how many snippets came from the cache. */
+    get counts(): Counts & { cached: number } {
+      return { requests: 0, retries: 0, fallbacks: 0, ...opened?.client.counts, cached };
+    },
+
+    /** Warns once if all snippets were retrieved, as where the base URL for rendering is wrong. */
+    routeWarnings(shown: Iterable<Answer>): string[] {
+      const missing = opened?.client.routeMissing;
+      const variants = new Set(Array.from(shown, ({ variant }) => variant));
+      if (missing === undefined || isRouteWarned || [...variants].join() !== 'retrieve') return [];
+      isRouteWarned = true;
+      return [
+        `No snippet was rendered: ${cleanText(missing.baseUrl)} answers ${missing.status} for every route. All were retrieved instead. Check SNIPPETS_RENDER_BASE_URL.`,
+      ];
+    },
+
+    async close(): Promise<void> {
+      const { client, kept } = opened ?? {};
+      opened = undefined;
+      await client?.close();
+      await kept?.close();
+    },
+  };
 }
 
 function describeNotice(notice: Notice): string {

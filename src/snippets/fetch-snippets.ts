@@ -14,7 +14,7 @@ import {
 import { applyRules, type PreparedSnippet } from '../html/rules.ts';
 import type { RecordedImages, SiteImages } from '../images/site-images.ts';
 import { isWithoutKey, requireConnection, type Settings, withoutKeyWarning } from '../settings/settings.ts';
-import { type Answer, Answers, type AnswersOptions } from './answers.ts';
+import { type Answer, type AnswersOptions, openAnswers } from './answers.ts';
 import type { SnippetUse } from './file-embeds.ts';
 
 /** An answer as pages show it. */
@@ -49,7 +49,7 @@ export type FetchHook = (options: {
 export class SnippetFetcher {
   readonly #settings: Settings;
   readonly #options: FetcherOptions;
-  readonly answers: Answers;
+  readonly answers: ReturnType<typeof openAnswers>;
   readonly #images: Promise<SiteImages> | undefined;
   readonly #prepared = {
     html: new WeakMap<Answer, Promise<FetchedSnippet>>(),
@@ -65,7 +65,7 @@ export class SnippetFetcher {
   constructor(settings: Settings, options: FetcherOptions) {
     this.#settings = settings;
     this.#options = options;
-    this.answers = new Answers(settings, options);
+    this.answers = openAnswers(settings, options);
     if (settings.images === undefined) return;
     const imageOptions = { ...settings, ...settings.images, recorded: options.recordedImages };
     // Most sites leave images where they are.

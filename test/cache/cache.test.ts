@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Driver } from 'unstorage';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createRequest } from '../../src/client/snippet-request.ts';
-import { Answers, type AnswersOptions } from '../../src/snippets/answers.ts';
+import { type AnswersOptions, openAnswers } from '../../src/snippets/answers.ts';
 import { apiKey, type Failing, fakeService as service, settingsWith } from '../support/answers.ts';
 import { folderWith } from '../support/folder.ts';
 
@@ -32,6 +32,8 @@ interface RunOptions extends Partial<Pick<AnswersOptions, 'isSuperseded'>> {
   retrieveBaseUrl?: string;
 }
 
+type Answers = ReturnType<typeof openAnswers>;
+
 const first = (answers: Answers) => answers.get(createRequest(1));
 
 /** One run of a build, which gets snippet 1 unless told otherwise. When it has ended, everything is written. */
@@ -41,7 +43,7 @@ async function run<T = Awaited<ReturnType<typeof first>>>(
   work: (answers: Answers) => Promise<T> = first as never,
 ): Promise<T> {
   const cache = { driver, options: undefined, maxAge };
-  const answers = new Answers(settingsWith({ patience: 0, cache, answerFolder: files, ...more }), {
+  const answers = openAnswers(settingsWith({ patience: 0, cache, answerFolder: files, ...more }), {
     remember: true,
     parts,
     isSuperseded,
