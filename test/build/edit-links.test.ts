@@ -16,13 +16,11 @@ test('editLinks needs editUrl', () => {
 });
 
 describe('a site with edit links', async () => {
-  const config = (options: string) =>
-    configWith(`{ editUrl: (id) => 'https://edit.example/' + id, ${options} }`);
   const csp = `http-equiv="content-security-policy" content="default-src 'none'"`;
   const { service, site, output } = await builtSite(
     { 1: 'one', 2: '<p>two</p>', 4: '<b>four</b><!-- open' },
     {
-      'astro.config.mjs': config('editLinks: true'),
+      'astro.config.mjs': configWith(`{ editUrl: (id) => 'https://edit.example/' + id, editLinks: true }`),
       'src/pages/index.astro':
         pageWith(`<html lang="en"><head><meta ${csp}><title>{<Snippet id={1} />} page</title></head><body>
 <p id="text">Says <Snippet id={1} />.</p><div id="html"><Snippet id={2} /></div>
@@ -94,44 +92,6 @@ describe('a site with edit links', async () => {
     expect(page).not.toContain('<!--snippet 3-->');
     expect(page.split('id="snippet-edit-links"')).toHaveLength(2);
     expect(await site.read('markdown/index.html')).toContain('<!--snippet 2--><p>two</p><!--/snippet 2-->');
-  });
-
-  test('is refreshed with its marks, and has nothing new anywhere else', async () => {
-    service.put(1, '1 < 2 & 3');
-    service.put(2, '<ul><li>two</li></ul><textarea>');
-    service.put(3, '<script>document.title = "three";</script>');
-    service.put(4, '<b>four</b>');
-    const preview = await site.run('refresh', '--dry-run');
-    expect(preview.output).toContain('    -one\n    +1 < 2 & 3\n');
-    expect(preview.output).not.toContain('<!--snippet');
-    expect(await site.run('refresh')).toMatchObject({ exitCode: 0 });
-    const refreshed = await site.texts();
-    const page = refreshed['index.html'] ?? '';
-    for (const marked of [
-      'Says <!--snippet 1-->1 < 2 & 3<!--/snippet 1-->.',
-      '<div id="html"><ul><li>two</li></ul><textarea></div>',
-      '<!--snippet 3--><script>',
-      '<!--snippet 4--><b>four</b><!--/snippet 4-->',
-    ]) {
-      expect(page).toContain(marked);
-    }
-    // The site does not allow code of snippets, with edit links or without.
-    expect(page.match(/'sha256-/g)).toHaveLength(1);
-
-    await site.write({ 'astro.config.mjs': config('editLinks: false') });
-    expect((await site.build()).output).not.toContain('ditLinks');
-    const without = await site.texts();
-    for (const name of ['plain/index.html', 'feed.xml', 'part.html'])
-      expect(without[name]).toBe(refreshed[name]);
-    // Nothing but the script, its hash and the comments is different.
-    const taken = page
-      .replace(
-        /<script type="application\/json" id="snippet-edit-links">[\s\S]*?<\/script><script type="module">[\s\S]*?<\/script>/,
-        '',
-      )
-      .replace(/<!--\/?snippet \d+-->/g, '')
-      .replace(/<meta http-equiv[^>]*>/, '<meta>');
-    expect(taken).toBe(without['index.html']?.replace(/<meta http-equiv[^>]*>/, '<meta>'));
   });
 
   test('fails to build, with no page left, if editUrl is not a URL for a snippet', async () => {

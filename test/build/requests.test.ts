@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { paced } from '../../src/record/progress.ts';
 import { builtSite } from '../support/built-site.ts';
 
 const ids = Array.from({ length: 50 }, (_, index) => index + 101);
@@ -29,20 +28,4 @@ test('a build makes one request per distinct snippet, for 1000 embeds of 50 snip
   service.faults.latency = 20;
   expect((await site.build()).exitCode).toBe(0);
   expect(await site.texts()).toEqual(first);
-});
-
-test('progress is logged now and then', () => {
-  let now = 0;
-  const lines: string[] = [];
-  const pace = { first: 5_000, every: 5_000 };
-  const progress = paced(
-    pace,
-    (line) => lines.push(line),
-    () => now,
-  );
-  for (let second = 1; second <= 12; second++) {
-    now = second * 1000;
-    progress(() => `${second * 10} of 900 snippets`);
-  }
-  expect(lines).toEqual(['50 of 900 snippets', '100 of 900 snippets']);
 });

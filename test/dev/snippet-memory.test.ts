@@ -31,36 +31,6 @@ function remember(...answers: (string | SnippetError)[]) {
   return { memory, said, get, asked: () => asked, answering };
 }
 
-test('during an outage the last content stays, which is said once', async () => {
-  const { memory, said, get } = remember('old', down, down, 'new');
-  const snippet = await get();
-  for (let times = 0; times < 2; times += 1) {
-    await memory.update(snippet, true);
-    expect(snippet).toMatchObject({ content: { html: 'old' }, error: down });
-  }
-  await memory.update(snippet, true);
-  expect(snippet.content?.html).toBe('new');
-  expect(snippet.error).toBeUndefined();
-  expect(said).toEqual(['it is down Snippet 42 is shown as it was last fetched.']);
-});
-
-test('a snippet that has to be fixed, or is gone, is no longer shown', async () => {
-  const { memory, said, get } = remember('old', new SnippetError('not-found', 'it is gone'));
-  const snippet = await get();
-  await memory.update(snippet, true);
-  expect(snippet.content).toBeUndefined();
-  expect(snippet.error).toMatchObject({ code: 'not-found' });
-  expect(said).toEqual([]);
-});
-
-test('the end of the dev server is no failure of a snippet', async () => {
-  const { memory, get } = remember('old', new SnippetError('closed', 'the client is closed'));
-  const snippet = await get();
-  await memory.update(snippet, true);
-  expect(snippet).toMatchObject({ content: { html: 'old' } });
-  expect(snippet.error).toBeUndefined();
-});
-
 /** When the service is asked, in seconds, while so many tabs ask every two seconds from their own beginning on. */
 async function askedAt(tabs: number, ...answers: (string | SnippetError)[]): Promise<number[]> {
   const { memory, get, asked } = remember(...answers);
@@ -109,40 +79,6 @@ test('a view that nothing follows waits for an update that is due, and another o
     await vi.advanceTimersByTimeAsync(10);
   }
   expect((await get(true)).content?.html).toBe('newest');
-});
-
-test('a page has changed when it would look different, or has new styles', async () => {
-  const { memory, get } = remember('old', 'new', down, 'old');
-  const snippet = await get();
-  const hash = memory.hashOf([snippet]);
-  expect(memory.shownAs(hash)).toEqual([snippet]);
-  expect(memory.shownAs('unknown')).toBeUndefined();
-  const hasChanged: boolean[] = [];
-  for (const turn of [
-    () => memory.update(snippet, true),
-    () => memory.update(snippet, true),
-    () => memory.update(snippet, true),
-  ]) {
-    await turn();
-    hasChanged.push(memory.hashOf([snippet]) !== hash);
-  }
-  expect(hasChanged).toEqual([true, true, false]);
-  memory.restyle();
-  expect(memory.hashOf([snippet])).not.toBe(hash);
-});
-
-test('a page that shows children or an error does not change while the service is down, whatever it answers', async () => {
-  const { memory, get } = remember(
-    down,
-    new SnippetError('network', 'refused'),
-    new SnippetError('not-found', 'gone'),
-  );
-  const snippet = await get();
-  const hash = memory.hashOf([snippet]);
-  await memory.update(snippet, true);
-  expect(memory.hashOf([snippet])).toBe(hash);
-  await memory.update(snippet, true);
-  expect(memory.hashOf([snippet])).not.toBe(hash);
 });
 
 test('what a page shows is forgotten 10 minutes after its last question', async () => {

@@ -10,27 +10,6 @@ beforeEach(async () => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-test('a command of this process leaves the process alone: its streams, its exit status, its signals', async () => {
-  const writes = [vi.spyOn(process.stdout, 'write'), vi.spyOn(process.stderr, 'write')];
-  const listeners = process.listenerCount('SIGTERM');
-  const exitCode = process.exitCode;
-  const usage = await cli(folder.directory, ['check', '--unknown']);
-  const failed = await cli(folder.directory, ['list']);
-  const help = await cli(folder.directory, ['--help']);
-  const ran = startCli(folder.directory, ['check', '--exec', 'echo from the command; exit 7']);
-  expect(process.listenerCount('SIGTERM')).toBe(listeners);
-  const { exitCode: status, stdout, stderr } = await ran.ended;
-  const written = writes.map((write) => write.mock.calls.length);
-  vi.restoreAllMocks();
-  expect(written).toEqual([0, 0]);
-  expect(process.exitCode).toBe(exitCode);
-  expect(usage).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('--unknown') });
-  expect(failed).toMatchObject({ exitCode: 3, stdout: '', stderr: expect.stringContaining('No build') });
-  expect(help).toMatchObject({ exitCode: 0, stderr: '', stdout: expect.stringContaining('inline') });
-  expect({ status, stdout }).toEqual({ status: 7, stdout: 'from the command\n' });
-  expect(stderr).toContain('exited with status 7');
-});
-
 test('shows colors on a terminal that has them, unless its environment says otherwise', async () => {
   const stream = { isTTY: true };
   const green = '\u001b[32m  ok\u001b[39m';
