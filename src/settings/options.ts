@@ -51,7 +51,7 @@ const cacheOptions = {
   driver: driver.optional(),
   /** Options for the driver that is named, such as `{ url: process.env.REDIS_URL }`. */
   options: z.record(z.string(), z.unknown()).optional(),
-  /** How old a cached answer may be for a build to use it, such as `'10m'`. By default, every build makes requests. */
+  /** How old an answer may be that a build uses, such as `'10m'`. By default, every build makes requests. */
   maxAge: duration.default(0),
 };
 
@@ -73,21 +73,20 @@ const imageOptions = {
  * docs/options.md (a test compares them).
  */
 const options = {
-  /** Base URL for rendering: what comes before `/snippets/42/render`. One of the two base URLs is enough. */
+  /** What comes before `/snippets/42/render`. One of the two base URLs is enough. */
   renderBaseUrl: z.string().optional(),
-  /** Base URL for retrieving: what comes before `/snippets/42`. Used if rendering does not exist or keeps failing. */
+  /** What comes before `/snippets/42`. Used if rendering does not exist or keeps failing. */
   retrieveBaseUrl: z.string().optional(),
   /** Certificates (PEM text) to trust in addition to the system's. */
   ca: z.union([pem, z.array(pem)]).optional(),
   /**
-   * The most requests at the same time. A build starts with 20 and makes more while the service keeps up. Over HTTP/1.1,
-   * it stays at 20.
+   * The most requests at once. A build starts with 20, and makes more over HTTP/2 while the service keeps up.
    *
    * @default 100
    */
   concurrency: z.int().min(1).max(1000).default(100),
   /**
-   * How long a build may fetch snippets. What is missing then has failed, unless `staleIfError` replaces it.
+   * How long a build may fetch snippets. The rest fails, unless `staleIfError` replaces it.
    *
    * @default '30m'
    */
@@ -123,12 +122,12 @@ const options = {
    */
   offline: z.boolean().default(false),
   /**
-   * What a build without an API key does: with `'children'`, it shows the children of embeds.
+   * Without an API key, `'children'` shows the children of embeds.
    *
    * @default 'error'
    */
   missingKey: z.enum(['error', 'children']).default('error'),
-  /** Files of the output whose embeds are examples, and stay: glob patterns, such as `'docs/**'`. */
+  /** Files of the output whose embeds stay, as examples: glob patterns, such as `'docs/**'`. */
   exclude: z.union([z.string().transform((pattern) => [pattern]), z.array(z.string())]).default([]),
   /** Params for every embed, by its page and language. The embed's own params win. */
   params: functionOf<(place: PageOfEmbed) => Params | undefined>().optional(),
@@ -159,8 +158,7 @@ const options = {
    */
   csp: z.literal('hash').optional(),
   /**
-   * Serves images in snippets from the site itself, if they are on these hosts: `{ hosts: ['cdn.example'] }`. A port other
-   * than 443 is part of the host.
+   * Serves images on these hosts from the site itself: `{ hosts: ['cdn.example'] }`, with the port if it is not 443.
    */
   images: z.strictObject(imageOptions).optional(),
   /**

@@ -64,9 +64,7 @@ export function readmeLines(result: BenchResult): string {
 /** What the README names of the measurements, with what it says instead of the names on the page. */
 const readmeParts = {
   '0 ms, cold': ', a first build, from a service that answers at once',
-  '100 ms, with the last manifest': ', a later build, from a service that answers after 100 ms',
   'refresh of': ', instead of a build',
-  'the pass alone: CPU': ', without what Astro does',
 };
 
 const bar = { height: 22, gap: 10, name: 270, length: 360, width: 760 };

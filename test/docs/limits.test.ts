@@ -14,7 +14,7 @@ test.each([
   ['docs/errors.md', `depends on the others: ${times} times`],
   ['docs/errors.md', `never more than ${mostAttempts} times`],
   ['docs/errors.md', `at most ${outageCap / 1000} seconds apart`],
-  ['docs/limits.md', `| all requests for one snippet | ${mostAttempts};`],
+  ['docs/limits.md', `- all requests for one snippet: ${mostAttempts};`],
 ])('%s says "%s"', (page, words) => {
   expect(textOf(page)).toContain(words);
 });

@@ -68,10 +68,6 @@ function oneLine(text: string | undefined): string {
   return (text ?? '').replace(/\s+/g, ' ').trim();
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-}
-
 const shownDefault = (value: string) => (/^('.*'|\d+|true|false)$/.test(value) ? `\`${value}\`` : value);
 
 /** One section for each option, with all that its doc comment says. */
@@ -129,12 +125,12 @@ const statusMeanings: Record<keyof typeof exitCodes, string> = {
   usage: 'wrong usage',
 };
 
-function exitStatusTable(): string {
+function exitStatusList(): string {
   const rows = Object.entries(statusMeanings).map(([name, meaning]) => [
     String(exitCodes[name as keyof typeof exitCodes]),
     meaning,
   ]);
-  return table(['exit status', ''], rows);
+  return rows.map(([status, meaning]) => `- ${status}: ${meaning}`).join('\n');
 }
 
 /** What the docs add to the flags of a command. */
@@ -199,7 +195,8 @@ const groups = {
   fail: 'Codes that fail the build\n\nThe build tries all other snippets first.',
   children:
     'Codes of a service in trouble\n\nThe embed shows its children. Without children, the build fails.',
-  command: 'Codes of commands',
+  command:
+    'Codes of commands\n\nThe exit status is 3 for `missing-manifest`, 2 for a wrong `--output`, otherwise 1.',
   client: 'Codes of the client alone\n\nThe promise rejects.',
 };
 
@@ -215,18 +212,13 @@ const otherGroups: Partial<Record<ErrorCode, keyof typeof groups>> = {
   closed: 'client',
 };
 
-/** What the docs add to a hint: where they say more, or the exit status of a command. */
+/** What the docs add to a hint: where they say more. */
 const additions: Partial<Record<ErrorCode, string>> = {
   'embed-in-browser': 'See [Limits](limits.md#what-a-browser-writes).',
   'embed-lost': 'See [Limits](limits.md#what-your-own-code-removes).',
   'on-demand-page': 'See [Limits](limits.md#pages-that-are-rendered-on-demand).',
   'missing-key': 'See [Environment](options.md#environment).',
   'not-found': 'See [Optional snippets](embeds.md#optional-snippets).',
-  'missing-manifest': 'Exit status 3.',
-  'missing-output': 'Exit status 2.',
-  'unusable-output': 'Exit status 2.',
-  'webhook-secret': 'Exit status 1.',
-  'cannot-listen': 'Exit status 1.',
 };
 
 /** A section for every error, with the hint that the terminal shows. */
@@ -255,7 +247,7 @@ export function reference(): Map<string, string> {
   return new Map([
     ['options', optionSections()],
     ['variables', variablesList()],
-    ['exit-statuses', exitStatusTable()],
+    ['exit-statuses', exitStatusList()],
     ['flags', flagSections()],
     ['commands', commandsList()],
     ['errors', errorSections()],

@@ -323,7 +323,7 @@ test.each(examples)('an example of docs/json-output.md is as its type says: %s',
 test('docs/json-output.md has an example of each command, and names each event', () => {
   const shown = examples.map((example) => JSON.parse(example).command);
   expect(shown).toEqual(expect.arrayContaining(Object.keys(types)));
-  for (const event of watchEvents()) expect(page).toContain(`| \`${event}\` `);
+  for (const event of watchEvents()) expect(page).toContain(`- \`${event}\`: `);
 });
 
 test('text from outside and the API key are harmless in JSON', async () => {
