@@ -10,7 +10,7 @@ import { schema, schemaVersion } from './schema.ts';
  */
 export function openDatabase(file: string): { database: DatabaseSync; setAside?: string } {
   const database = connect(file);
-  const version = versionOf(database);
+  const { user_version: version } = database.prepare('PRAGMA user_version').get() ?? {};
   if (version === schemaVersion) return { database };
   if (version === 0) return { database: create(database) };
   database.close();
@@ -22,9 +22,6 @@ export function openDatabase(file: string): { database: DatabaseSync; setAside?:
   return { database: create(connect(file)), setAside };
 }
 
-/** A value of a query, or a part of its text. */
-type Part = SQLInputValue | { sql: string };
-
 /** A part of the store. What a query selects has the columns that its caller names. */
 export class Table {
   protected readonly database: DatabaseSync;
@@ -33,44 +30,30 @@ export class Table {
     this.database = database;
   }
 
-  protected all<Row>(texts: TemplateStringsArray, ...parts: Part[]): Row[] {
-    const { statement, values } = this.#prepare(texts, parts);
-    return statement.all(...values) as Row[];
+  protected all<Row>(texts: TemplateStringsArray, ...values: SQLInputValue[]): Row[] {
+    return this.database.prepare(texts.join('?')).all(...values) as Row[];
   }
 
-  protected one<Row>(texts: TemplateStringsArray, ...parts: Part[]): Row | undefined {
-    const { statement, values } = this.#prepare(texts, parts);
-    return statement.get(...values) as Row | undefined;
+  protected one<Row>(texts: TemplateStringsArray, ...values: SQLInputValue[]): Row | undefined {
+    return this.database.prepare(texts.join('?')).get(...values) as Row | undefined;
   }
 
   /** Returns how many rows were changed. */
-  protected run(texts: TemplateStringsArray, ...parts: Part[]): number {
-    const { statement, values } = this.#prepare(texts, parts);
-    return Number(statement.run(...values).changes);
+  protected run(texts: TemplateStringsArray, ...values: SQLInputValue[]): number {
+    return Number(this.database.prepare(texts.join('?')).run(...values).changes);
   }
 
-  #prepare([first = '', ...texts]: TemplateStringsArray, parts: readonly Part[]) {
-    const values: SQLInputValue[] = [];
-    const sql = texts.map((text, index) => {
-      const part = parts[index] ?? null;
-      if (typeof part === 'object' && part !== null && 'sql' in part) return part.sql + text;
-      values.push(part);
-      return `?${text}`;
-    });
-    return { statement: this.database.prepare(first + sql.join('')), values };
-  }
-}
-
-/** Runs what `work` does as one transaction: all of it, or nothing. */
-export function transaction<T>(database: DatabaseSync, work: () => T): T {
-  database.exec('BEGIN IMMEDIATE');
-  try {
-    const result = work();
-    database.exec('COMMIT');
-    return result;
-  } catch (error) {
-    database.exec('ROLLBACK');
-    throw error;
+  /** Runs what `work` does as one transaction: all of it, or nothing. */
+  protected transaction<T>(work: () => T): T {
+    this.database.exec('BEGIN IMMEDIATE');
+    try {
+      const result = work();
+      this.database.exec('COMMIT');
+      return result;
+    } catch (error) {
+      this.database.exec('ROLLBACK');
+      throw error;
+    }
   }
 }
 
@@ -82,17 +65,8 @@ function connect(file: string): DatabaseSync {
   return database;
 }
 
-function versionOf(database: DatabaseSync): number {
-  const { user_version } = database.prepare('PRAGMA user_version').get() as { user_version: number };
-  return user_version;
-}
-
+/** Another process may have been first: then nothing is left to do. */
 function create(database: DatabaseSync): DatabaseSync {
-  transaction(database, () => {
-    // Another process may have been first.
-    if (versionOf(database) !== 0) return;
-    database.exec(schema);
-    database.exec(`PRAGMA user_version = ${schemaVersion}`);
-  });
+  database.exec(`BEGIN IMMEDIATE; ${schema} PRAGMA user_version = ${schemaVersion}; COMMIT;`);
   return database;
 }

@@ -14,10 +14,6 @@ export interface ApiKey {
   revokedAt: string | null;
 }
 
-const columns = {
-  sql: 'id, organization_id AS organizationId, kind, name, ending, created_at AS createdAt, revoked_at AS revokedAt',
-};
-
 /**
  * The API keys of organizations (specification, section 5). A key is shown once, when it is made; only its hash
  * is stored. A plain SHA-256 is enough: a key is 256 random bits, so there is nothing to guess faster.
@@ -25,11 +21,9 @@ const columns = {
 export class Keys extends Table {
   create(organizationId: number, kind: KeyKind, name: string): { key: ApiKey; secret: string } {
     const secret = `${kind === 'secret' ? 'sk' : 'pk'}_${randomBytes(32).toString('base64url')}`;
-    const key = this.one<ApiKey>`
-      INSERT INTO api_keys (organization_id, kind, name, hash, ending, created_at)
-      VALUES (${organizationId}, ${kind}, ${name}, ${hash(secret)}, ${secret.slice(-4)}, ${new Date().toISOString()})
-      RETURNING ${columns}`;
-    return { key: key as ApiKey, secret };
+    this.run`INSERT INTO api_keys (organization_id, kind, name, hash, ending, created_at)
+      VALUES (${organizationId}, ${kind}, ${name}, ${hash(secret)}, ${secret.slice(-4)}, ${new Date().toISOString()})`;
+    return { key: this.find(secret) as ApiKey, secret };
   }
 
   /**
@@ -55,18 +49,16 @@ export class Keys extends Table {
 
   /** The key that was presented, unless there is none such or it was revoked. */
   find(secret: string): ApiKey | undefined {
-    return this.one`SELECT ${columns} FROM api_keys WHERE hash = ${hash(secret)} AND revoked_at IS NULL`;
+    return this.one`SELECT * FROM keys WHERE hash = ${hash(secret)} AND revokedAt IS NULL`;
   }
 
   list(organizationId: number): ApiKey[] {
-    return this.all`SELECT ${columns} FROM api_keys WHERE organization_id = ${organizationId} ORDER BY id`;
+    return this.all`SELECT * FROM keys WHERE organizationId = ${organizationId} ORDER BY id`;
   }
 
-  /** Returns whether there was a key of this organization to revoke. */
-  revoke(organizationId: number, id: number): boolean {
-    const changes = this.run`UPDATE api_keys SET revoked_at = ${new Date().toISOString()}
+  revoke(organizationId: number, id: number): void {
+    this.run`UPDATE api_keys SET revoked_at = ${new Date().toISOString()}
       WHERE organization_id = ${organizationId} AND id = ${id} AND revoked_at IS NULL`;
-    return changes === 1;
   }
 }
 

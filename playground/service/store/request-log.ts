@@ -1,4 +1,4 @@
-import { Table, transaction } from './database.ts';
+import { Table } from './database.ts';
 
 export interface LoggedRequest {
   at: string;
@@ -38,9 +38,9 @@ export class RequestLog extends Table {
     const requests = this.#unwritten;
     this.#unwritten = [];
     if (requests.length === 0) return;
-    transaction(this.database, () => {
+    this.transaction(() => {
       const insert = this.database.prepare(
-        `INSERT INTO requests (at, organization_id, key_id, variant, snippet_id, params, status, milliseconds, user_agent)
+        `INSERT INTO requests (at, organizationId, keyId, variant, snippetId, params, status, milliseconds, userAgent)
          VALUES (:at, :organizationId, :keyId, :variant, :snippetId, :params, :status, :milliseconds, :userAgent)`,
       );
       for (const request of requests) insert.run({ ...request });
@@ -51,10 +51,8 @@ export class RequestLog extends Table {
   /** The newest first. */
   list(organizationId: number, limit = 100): LoggedRequest[] {
     this.write();
-    return this.all`
-      SELECT at, organization_id AS organizationId, key_id AS keyId, variant, snippet_id AS snippetId, params,
-        status, milliseconds, user_agent AS userAgent
-      FROM requests WHERE organization_id = ${organizationId} ORDER BY id DESC LIMIT ${limit}`;
+    return this
+      .all`SELECT * FROM requests WHERE organizationId = ${organizationId} ORDER BY id DESC LIMIT ${limit}`;
   }
 
   /** The last requests of each key that is still in the log, by the key's id. */
@@ -62,8 +60,8 @@ export class RequestLog extends Table {
     this.write();
     // SQLite takes the other columns from the row of the maximum.
     const rows = this.all<{ keyId: number; at: string; userAgent: string }>`
-      SELECT key_id AS keyId, at, user_agent AS userAgent, MAX(id) FROM requests
-      WHERE organization_id = ${organizationId} AND key_id IS NOT NULL GROUP BY key_id`;
-    return new Map(rows.map(({ keyId, at, userAgent }) => [keyId, { at, userAgent }]));
+      SELECT keyId, at, userAgent, MAX(id) FROM requests
+      WHERE organizationId = ${organizationId} AND keyId IS NOT NULL GROUP BY keyId`;
+    return new Map(rows.map((row) => [row.keyId, row]));
   }
 }

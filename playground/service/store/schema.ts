@@ -1,14 +1,15 @@
 /** Of the schema below: what changes it gives it another number. */
-export const schemaVersion = 5;
+export const schemaVersion = 6;
 
 export const schema = `
-  CREATE TABLE organizations (
+  CREATE TABLE IF NOT EXISTS organizations (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL,
     subscription TEXT NOT NULL DEFAULT 'active' CHECK (subscription IN ('active', 'expired'))
   ) STRICT;
 
-  CREATE TABLE api_keys (
+  -- With the columns of every version, so that another one can read the keys.
+  CREATE TABLE IF NOT EXISTS api_keys (
     id INTEGER PRIMARY KEY,
     organization_id INTEGER NOT NULL REFERENCES organizations (id),
     kind TEXT NOT NULL CHECK (kind IN ('secret', 'public')),
@@ -19,59 +20,68 @@ export const schema = `
     revoked_at TEXT
   ) STRICT;
 
+  CREATE VIEW IF NOT EXISTS keys AS
+    SELECT id, organization_id AS organizationId, kind, name, hash, ending, created_at AS createdAt,
+      revoked_at AS revokedAt
+    FROM api_keys;
+
   -- An id is never given again: the embeds of a snippet that was deleted would show another one.
-  CREATE TABLE snippets (
+  CREATE TABLE IF NOT EXISTS drafts (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    organization_id INTEGER NOT NULL REFERENCES organizations (id),
+    organizationId INTEGER NOT NULL REFERENCES organizations (id),
     name TEXT NOT NULL,
     draft TEXT NOT NULL,
     sample TEXT NOT NULL,
     published INTEGER,
-    FOREIGN KEY (id, published) REFERENCES snippet_versions (snippet_id, number)
+    FOREIGN KEY (id, published) REFERENCES versions (snippetId, number)
   ) STRICT;
 
-  CREATE INDEX snippets_of_organization ON snippets (organization_id);
+  CREATE INDEX IF NOT EXISTS draftsOfOrganization ON drafts (organizationId);
 
-  CREATE TABLE snippet_versions (
-    snippet_id INTEGER NOT NULL REFERENCES snippets (id),
+  CREATE TABLE IF NOT EXISTS versions (
+    snippetId INTEGER NOT NULL REFERENCES drafts (id) ON DELETE CASCADE,
     number INTEGER NOT NULL,
     content TEXT NOT NULL,
-    published_at TEXT NOT NULL,
-    PRIMARY KEY (snippet_id, number)
+    publishedAt TEXT NOT NULL,
+    PRIMARY KEY (snippetId, number)
   ) STRICT;
 
-  CREATE TABLE requests (
+  CREATE VIEW IF NOT EXISTS snippets AS
+    SELECT drafts.*, publishedAt, content AS publishedContent
+    FROM drafts LEFT JOIN versions ON snippetId = id AND number = published;
+
+  CREATE TABLE IF NOT EXISTS requests (
     id INTEGER PRIMARY KEY,
     at TEXT NOT NULL,
-    organization_id INTEGER REFERENCES organizations (id),
-    key_id INTEGER REFERENCES api_keys (id),
+    organizationId INTEGER REFERENCES organizations (id),
+    keyId INTEGER REFERENCES api_keys (id),
     variant TEXT NOT NULL CHECK (variant IN ('render', 'retrieve')),
-    snippet_id TEXT NOT NULL,
+    snippetId TEXT NOT NULL,
     params TEXT,
     status INTEGER NOT NULL,
     milliseconds REAL NOT NULL,
-    user_agent TEXT NOT NULL
+    userAgent TEXT NOT NULL
   ) STRICT;
 
-  CREATE INDEX requests_of_organization ON requests (organization_id, id);
+  CREATE INDEX IF NOT EXISTS requestsOfOrganization ON requests (organizationId, id);
 
-  CREATE TABLE webhooks (
-    organization_id INTEGER PRIMARY KEY REFERENCES organizations (id),
+  CREATE TABLE IF NOT EXISTS webhooks (
+    organizationId INTEGER PRIMARY KEY REFERENCES organizations (id),
     url TEXT NOT NULL,
     secret TEXT NOT NULL
   ) STRICT;
 
-  CREATE TABLE deliveries (
+  CREATE TABLE IF NOT EXISTS deliveries (
     id INTEGER PRIMARY KEY,
-    organization_id INTEGER NOT NULL REFERENCES organizations (id),
-    message_id TEXT NOT NULL,
+    organizationId INTEGER NOT NULL REFERENCES organizations (id),
+    messageId TEXT NOT NULL,
     type TEXT NOT NULL,
-    snippet_id INTEGER NOT NULL,
+    snippetId INTEGER NOT NULL,
     at TEXT NOT NULL,
     state TEXT NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'delivered', 'failed')),
     attempts INTEGER NOT NULL DEFAULT 0,
     answer TEXT
   ) STRICT;
 
-  CREATE INDEX deliveries_of_organization ON deliveries (organization_id, id);
+  CREATE INDEX IF NOT EXISTS deliveriesOfOrganization ON deliveries (organizationId, id);
 `;

@@ -1,4 +1,4 @@
-import { Table, transaction } from './database.ts';
+import { Table } from './database.ts';
 
 export interface Snippet {
   id: number;
@@ -26,45 +26,39 @@ export interface SnippetVersion {
   publishedAt: string;
 }
 
-const selection = {
-  sql: `SELECT s.id, s.name, s.draft, s.sample, s.published, v.published_at AS publishedAt,
-    v.content AS publishedContent
-  FROM snippets s LEFT JOIN snippet_versions v ON v.snippet_id = s.id AND v.number = s.published`,
-};
-
 /**
  * The snippets of organizations, and every version that was ever published. Each method takes the organization:
  * there is no way to reach another one's.
  */
 export class Snippets extends Table {
   create(organizationId: number, { id, name, draft = '', sample = '{}' }: NewSnippet): Snippet {
-    const row = this.one<{ id: number }>`INSERT INTO snippets (id, organization_id, name, draft, sample)
+    const row = this.one<{ id: number }>`INSERT INTO drafts (id, organizationId, name, draft, sample)
       VALUES (${id ?? null}, ${organizationId}, ${name}, ${draft}, ${sample}) RETURNING id`;
     return this.get(organizationId, row?.id ?? 0) as Snippet;
   }
 
   get(organizationId: number, id: number): Snippet | undefined {
-    return this.one`${selection} WHERE s.organization_id = ${organizationId} AND s.id = ${id}`;
+    return this.one`SELECT * FROM snippets WHERE organizationId = ${organizationId} AND id = ${id}`;
   }
 
   /** @param search a part of the name or of a text, or the id. */
   list(organizationId: number, search = ''): Snippet[] {
-    return this.all`${selection}
-      WHERE s.organization_id = ${organizationId} AND (CAST(s.id AS TEXT) = ${search}
-        OR instr(lower(s.name || char(0) || s.draft || char(0) || COALESCE(v.content, '')), lower(${search})) > 0)
-      ORDER BY s.id`;
+    return this.all`SELECT * FROM snippets
+      WHERE organizationId = ${organizationId} AND (CAST(id AS TEXT) = ${search}
+        OR instr(lower(name || char(0) || draft || char(0) || COALESCE(publishedContent, '')), lower(${search})) > 0)
+      ORDER BY id`;
   }
 
   /** Returns whether there was such a snippet to change. */
   save(organizationId: number, id: number, { name, draft, sample }: Typed): boolean {
-    const changes = this.run`UPDATE snippets SET name = ${name}, draft = ${draft}, sample = ${sample}
-      WHERE organization_id = ${organizationId} AND id = ${id}`;
+    const changes = this.run`UPDATE drafts SET name = ${name}, draft = ${draft}, sample = ${sample}
+      WHERE organizationId = ${organizationId} AND id = ${id}`;
     return changes === 1;
   }
 
   /** Makes a new version of the draft, and serves it from now on. When this returns, it will survive a crash. */
   publish(organizationId: number, id: number): SnippetVersion | undefined {
-    return transaction(this.database, () => {
+    return this.transaction(() => {
       const snippet = this.get(organizationId, id);
       if (snippet === undefined) return undefined;
       return this.#serve(id, snippet.draft);
@@ -76,57 +70,46 @@ export class Snippets extends Table {
    * becomes the same content, unless it was never published: then it is kept, since no version has its text.
    */
   rollBack(organizationId: number, id: number, number: number): SnippetVersion | undefined {
-    return transaction(this.database, () => {
+    return this.transaction(() => {
       const versions = this.versions(organizationId, id);
       const old = versions.find((version) => version.number === number);
       if (old === undefined) return undefined;
       const draft = this.get(organizationId, id)?.draft;
       if (versions.some(({ content }) => content === draft)) {
-        this.run`UPDATE snippets SET draft = ${old.content} WHERE id = ${id}`;
+        this.run`UPDATE drafts SET draft = ${old.content} WHERE id = ${id}`;
       }
       return this.#serve(id, old.content);
     });
   }
 
-  /** Ends that it is served. Its versions stay. Returns whether it was served until now. */
-  unpublish(organizationId: number, id: number): boolean {
-    const changes = this.run`UPDATE snippets SET published = NULL
-      WHERE organization_id = ${organizationId} AND id = ${id} AND published IS NOT NULL`;
-    return changes === 1;
+  /** Ends that it is served. Its versions stay. */
+  unpublish(organizationId: number, id: number): void {
+    this.run`UPDATE drafts SET published = NULL WHERE organizationId = ${organizationId} AND id = ${id}`;
   }
 
-  /** Deletes it with its versions. Its id is never given again. Returns whether there was such a snippet. */
-  delete(organizationId: number, id: number): boolean {
-    return transaction(this.database, () => {
-      if (this.get(organizationId, id) === undefined) return false;
-      this.run`UPDATE snippets SET published = NULL WHERE id = ${id}`;
-      this.run`DELETE FROM snippet_versions WHERE snippet_id = ${id}`;
-      this.run`DELETE FROM snippets WHERE id = ${id}`;
-      return true;
-    });
+  /** Deletes it with its versions. Its id is never given again. */
+  delete(organizationId: number, id: number): void {
+    this.run`DELETE FROM drafts WHERE organizationId = ${organizationId} AND id = ${id}`;
   }
 
   /** Every version that was published, the newest first. */
   versions(organizationId: number, id: number): SnippetVersion[] {
-    return this.all`SELECT v.number, v.content, v.published_at AS publishedAt
-      FROM snippet_versions v JOIN snippets s ON s.id = v.snippet_id
-      WHERE s.organization_id = ${organizationId} AND s.id = ${id} ORDER BY v.number DESC`;
+    return this.all`SELECT versions.* FROM versions JOIN drafts ON id = snippetId
+      WHERE organizationId = ${organizationId} AND id = ${id} ORDER BY number DESC`;
   }
 
   /** What the API serves. A snippet that was never published is none. */
   published(organizationId: number, id: number): { name: string; content: string } | undefined {
-    return this.one`SELECT s.name, v.content
-      FROM snippets s JOIN snippet_versions v ON v.snippet_id = s.id AND v.number = s.published
-      WHERE s.organization_id = ${organizationId} AND s.id = ${id}`;
+    return this.one`SELECT name, publishedContent AS content FROM snippets
+      WHERE organizationId = ${organizationId} AND id = ${id} AND published IS NOT NULL`;
   }
 
   #serve(id: number, content: string): SnippetVersion {
     const version = this.one<SnippetVersion>`
-      INSERT INTO snippet_versions (snippet_id, number, content, published_at)
+      INSERT INTO versions (snippetId, number, content, publishedAt)
       SELECT ${id}, COALESCE(MAX(number), 0) + 1, ${content}, ${new Date().toISOString()}
-      FROM snippet_versions WHERE snippet_id = ${id}
-      RETURNING number, content, published_at AS publishedAt` as SnippetVersion;
-    this.run`UPDATE snippets SET published = ${version.number} WHERE id = ${id}`;
+      FROM versions WHERE snippetId = ${id} RETURNING *` as SnippetVersion;
+    this.run`UPDATE drafts SET published = ${version.number} WHERE id = ${id}`;
     return version;
   }
 }

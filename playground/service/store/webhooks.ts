@@ -27,47 +27,42 @@ export interface Delivery {
   answer: string | null;
 }
 
-const columns = {
-  sql: `id, organization_id AS organizationId, message_id AS messageId, type, snippet_id AS snippetId, at, state,
-    attempts, answer`,
-};
 const kept = 100;
 
 /** The webhooks of organizations: an extension, of which the specification says nothing. */
 export class Webhooks extends Table {
   endpoint(organizationId: number): Endpoint | undefined {
-    return this.one`SELECT url, secret FROM webhooks WHERE organization_id = ${organizationId}`;
+    return this.one`SELECT url, secret FROM webhooks WHERE organizationId = ${organizationId}`;
   }
 
   /** Switches it on, or sends to another URL from now on. Returns the secret if one was made. */
   setUrl(organizationId: number, url: string): string | undefined {
     const secret = newSecret();
-    const kept = this.one<Endpoint>`INSERT INTO webhooks (organization_id, url, secret)
+    const kept = this.one<Endpoint>`INSERT INTO webhooks (organizationId, url, secret)
       VALUES (${organizationId}, ${url}, ${secret})
-      ON CONFLICT (organization_id) DO UPDATE SET url = excluded.url RETURNING *`;
+      ON CONFLICT (organizationId) DO UPDATE SET url = excluded.url RETURNING *`;
     return kept?.secret === secret ? secret : undefined;
   }
 
   /** Replaces the secret. Returns the new one, unless there is no webhook. */
   renewSecret(organizationId: number): string | undefined {
     const secret = newSecret();
-    const changes = this
-      .run`UPDATE webhooks SET secret = ${secret} WHERE organization_id = ${organizationId}`;
+    const changes = this.run`UPDATE webhooks SET secret = ${secret} WHERE organizationId = ${organizationId}`;
     return changes === 1 ? secret : undefined;
   }
 
   remove(organizationId: number): void {
-    this.run`DELETE FROM webhooks WHERE organization_id = ${organizationId}`;
+    this.run`DELETE FROM webhooks WHERE organizationId = ${organizationId}`;
   }
 
   /** Adds a message that has to be delivered. Only the last hundred of an organization are kept. */
   add(organizationId: number, type: EventType, snippetId: number): Delivery {
     const id = `msg_${randomUUID()}`;
     const added = this.one<Delivery>`
-      INSERT INTO deliveries (organization_id, message_id, type, snippet_id, at)
-      VALUES (${organizationId}, ${id}, ${type}, ${snippetId}, ${new Date().toISOString()}) RETURNING ${columns}`;
-    this.run`DELETE FROM deliveries WHERE organization_id = ${organizationId} AND id NOT IN
-      (SELECT id FROM deliveries WHERE organization_id = ${organizationId} ORDER BY id DESC LIMIT ${kept})`;
+      INSERT INTO deliveries (organizationId, messageId, type, snippetId, at)
+      VALUES (${organizationId}, ${id}, ${type}, ${snippetId}, ${new Date().toISOString()}) RETURNING *`;
+    this.run`DELETE FROM deliveries WHERE organizationId = ${organizationId} AND id NOT IN
+      (SELECT id FROM deliveries WHERE organizationId = ${organizationId} ORDER BY id DESC LIMIT ${kept})`;
     return added as Delivery;
   }
 
@@ -79,13 +74,13 @@ export class Webhooks extends Table {
 
   /** Of all organizations: what was not delivered before the service ended. */
   pending(): Delivery[] {
-    return this.all`SELECT ${columns} FROM deliveries WHERE state = 'pending' ORDER BY id`;
+    return this.all`SELECT * FROM deliveries WHERE state = 'pending' ORDER BY id`;
   }
 
   /** The newest first. */
   list(organizationId: number, limit: number): Delivery[] {
-    return this.all`SELECT ${columns} FROM deliveries
-      WHERE organization_id = ${organizationId} ORDER BY id DESC LIMIT ${limit}`;
+    return this.all`SELECT * FROM deliveries
+      WHERE organizationId = ${organizationId} ORDER BY id DESC LIMIT ${limit}`;
   }
 }
 
