@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { renameSync, rmSync } from 'node:fs';
-import { astro, site } from './run-astro.ts';
+import { astro, builtFor, site } from './run-astro.ts';
 
 // Builds the playground's site beside the one that is served, and puts it in its place when it is good.
-const [built = '', served = ''] = process.argv.slice(2);
+const [, , served = ''] = process.argv;
+const built = builtFor(served);
 const { status } = spawnSync(process.execPath, [astro, 'build', '--outDir', built], {
   cwd: site,
   stdio: 'inherit',

@@ -19,12 +19,6 @@ const command = join(import.meta.dirname, '../dist/cli/main.js');
 /** Where the playground's site is. */
 export const site = join(import.meta.dirname, 'site');
 
-/** A site that is built in one folder, and served from another. */
-export interface SiteFolders {
-  built: string;
-  served: string;
-}
-
 export interface WatchListener {
   onEvent(event: WatchOutput): void;
   /** What it writes for people, without colours. */
@@ -35,9 +29,12 @@ export interface WatchListener {
 
 export type SiteWatch = ReturnType<typeof watchSite>;
 
+/** Where the site is built. It is served from another folder. */
+export const builtFor = (served: string): string => `${served}-next`;
+
 /** Where the site is, and the record of its last build. */
-function flagsOf({ built, served }: SiteFolders): { flags: string[]; record: string } {
-  const name = encodeURIComponent(relative(site, built).split(sep).join('/'));
+function flagsOf(served: string): { flags: string[]; record: string } {
+  const name = encodeURIComponent(relative(site, builtFor(served)).split(sep).join('/'));
   const record = join(site, 'node_modules/.astro/astro-snippets', `manifest.${name}.json`);
   return { flags: ['--output', served, '--manifest', record], record };
 }
@@ -47,14 +44,14 @@ function flagsOf({ built, served }: SiteFolders): { flags: string[]; record: str
  * first, since the sources may have changed.
  */
 export function watchSite(
-  folders: SiteFolders,
+  served: string,
   environment: Record<string, string>,
   { onEvent, onOutput, onEnd }: WatchListener,
 ) {
-  const { flags, record } = flagsOf(folders);
+  const { flags, record } = flagsOf(served);
   rmSync(record, { force: true });
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
-  const build = [process.execPath, join(import.meta.dirname, 'build-site.ts'), folders.built, folders.served];
+  const build = [process.execPath, join(import.meta.dirname, 'build-site.ts'), served];
   flags.push('--build', build.map((part) => `"${part}"`).join(' '));
   flags.push('--json', '--listen', '127.0.0.1:0', '--every', '1m');
   const child = spawn(process.execPath, [command, 'watch', ...flags], {
@@ -104,9 +101,9 @@ export function watchSite(
 }
 
 /** What `astro-snippets list --json` writes about a built site. Rejects when the site has no usable record. */
-export async function listSnippets(folders: SiteFolders, environment: Record<string, string>) {
+export async function listSnippets(served: string, environment: Record<string, string>) {
   const options = { cwd: site, env: { ...process.env, ...environment }, maxBuffer: 64 * 1024 * 1024 };
-  const list = [command, 'list', '--json', ...flagsOf(folders).flags];
+  const list = [command, 'list', '--json', ...flagsOf(served).flags];
   const { stdout } = await promisify(execFile)(process.execPath, list, options);
   return stdout;
 }

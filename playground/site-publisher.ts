@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { WatchOutput } from '../src/cli/cli-output.ts';
+import type { ListOutput, WatchOutput } from '../src/cli/cli-output.ts';
 import { listSnippets, type SiteWatch, site, watchSite } from './run-astro.ts';
-import type { ContentWith, Publication, Publisher, Surroundings } from './service/publisher.ts';
+import type { Publication, Publisher } from './service/publisher.ts';
 import { pathOfPage } from './service/website/places.ts';
-import { noRecord, type SiteRecord, stylesOf, surroundingsOf, toSiteRecord } from './site-record.ts';
+import { placesOf, stylesOf, surroundingsOf } from './site-record.ts';
 
 export interface SitePublisher extends Publisher {
   /** Resolves when no attempt is under way any more; one that failed is repeated later. */
@@ -33,7 +33,6 @@ export function createSitePublisher({
   served = join(site, 'dist'),
   commands = { watch: watchSite, list: listSnippets },
 }: SitePublisherOptions): SitePublisher {
-  const folders = { built: `${served}-next`, served };
   let watch: SiteWatch | undefined;
   let latest: Publication | undefined;
   let settled = Promise.withResolvers<void>();
@@ -44,12 +43,14 @@ export function createSitePublisher({
   let rebuildAt: number | undefined;
   /** Why the site could not be updated. The watch writes it for people once. */
   let reason = '';
-  let record: SiteRecord = noRecord;
+  /** What the site shows; nothing when it has no usable record. */
+  let shown: ListOutput['snippets'] | undefined;
 
-  function begin(): void {
+  /** @param startedAt what it takes is counted from then */
+  function begin(startedAt: number): void {
     if (latest?.state !== 'running') settled = Promise.withResolvers();
     const failure = latest?.state === 'failed' ? latest.output : latest?.failure;
-    latest = { state: 'running', startedAt: requestedAt, output: '', failure };
+    latest = { state: 'running', startedAt, output: '', failure };
   }
 
   function fail(publication: Publication, retryAt?: number): void {
@@ -59,22 +60,13 @@ export function createSitePublisher({
   }
 
   async function finish(publication: Publication, at: number): Promise<void> {
-    record = await commands.list(folders, environment()).then(toSiteRecord, () => noRecord);
+    const empty = () => undefined;
+    const list: ListOutput | undefined = await commands.list(served, environment()).then(JSON.parse, empty);
+    shown = list?.snippets;
     // Something else was published meanwhile.
     if (publication !== latest) return;
     Object.assign(publication, { state: 'done', finishedAt: at, failure: undefined });
     settled.resolve();
-  }
-
-  async function surroundings(id: number, contentWith: ContentWith, wanted: string): Promise<Surroundings> {
-    const { pages = [], params = [] } = record(id) ?? {};
-    const contents = await Promise.all(params.map(contentWith));
-    const read = (file: string) => readFile(join(served, file), 'utf8').catch(() => '');
-    for (const file of pages.toSorted((one) => (pathOfPage(one) === wanted ? -1 : 0)).slice(0, 10)) {
-      const before = surroundingsOf(await read(file), contents, siteUrl);
-      if (before !== undefined) return { page: pathOfPage(file), before };
-    }
-    return { before: stylesOf(await read('index.html'), siteUrl) };
   }
 
   function onEvent(event: WatchOutput): void {
@@ -82,7 +74,7 @@ export function createSitePublisher({
     switch (event.event) {
       case 'checking':
         turnAt = at;
-        if (latest?.state === 'failed') begin();
+        if (latest?.state === 'failed') begin(latest.startedAt);
         return;
       case 'trouble':
         reason = [event.error.message, event.error.hint].filter(Boolean).join('\n');
@@ -103,7 +95,7 @@ export function createSitePublisher({
   }
 
   function start(): void {
-    watch ??= commands.watch(folders, environment(), {
+    watch ??= commands.watch(served, environment(), {
       onEvent,
       onOutput(text) {
         if (latest !== undefined && latest.state !== 'done') latest.output += text;
@@ -120,13 +112,22 @@ export function createSitePublisher({
   return {
     siteUrl,
     latest: () => latest,
-    shown: (id) => record(id),
-    surroundings,
+    shown: (id) => shown && placesOf(shown, id),
+    async surroundings(id, contentsWith, wanted) {
+      const { pages, params } = placesOf(shown ?? [], id);
+      const contents = (await Promise.all(params.map(contentsWith))).flat();
+      const read = (file: string) => readFile(join(served, file), 'utf8').catch(() => '');
+      for (const file of pages.toSorted((one) => (pathOfPage(one) === wanted ? -1 : 0)).slice(0, 10)) {
+        const before = surroundingsOf(await read(file), contents, siteUrl);
+        if (before !== undefined) return { page: pathOfPage(file), before };
+      }
+      return { before: stylesOf(await read('index.html'), siteUrl) };
+    },
     organizationId,
     apiKey: () => environment()['SNIPPETS_API_KEY'],
-    publish() {
+    publish(startedAt = Date.now()) {
       requestedAt = Date.now();
-      begin();
+      begin(startedAt);
       if (watch === undefined) start();
       else if (rebuildAt === undefined) void watch.check();
       else {

@@ -1,49 +1,28 @@
-import { escapeAttribute } from 'entities';
-import { type DefaultTreeAdapterTypes, parse } from 'parse5';
-import { z } from 'zod';
+import { type DefaultTreeAdapterTypes, parse, serializeOuter } from 'parse5';
+import type { ShownSnippet } from '../src/cli/cli-output.ts';
 import type { ShownPlaces } from './service/publisher.ts';
 
-const listSchema = z.object({
-  snippets: z.array(
-    z.object({
-      id: z.int(),
-      params: z.string().default('{}'),
-      pages: z.array(z.object({ file: z.string() })).default([]),
-      collections: z.array(z.object({ collection: z.string(), entry: z.string() })).default([]),
-    }),
-  ),
-});
-
-/** Where a site shows a snippet, by the snippet's id; nothing when the site has no usable record. */
-export type SiteRecord = (id: number) => (ShownPlaces & { params: string[] }) | undefined;
-
-export const noRecord: SiteRecord = () => undefined;
-
-/** Reads what `astro-snippets list --json` wrote. A snippet is in it once for each of its params. */
-export function toSiteRecord(json: string): SiteRecord {
-  const { snippets } = listSchema.parse(JSON.parse(json));
-  return (id) => {
-    const uses = snippets.filter((snippet) => snippet.id === id);
-    const pages = new Set(uses.flatMap((use) => use.pages.map(({ file }) => file)));
-    const entries = new Set(
-      uses.flatMap((use) => use.collections.map(({ collection, entry }) => `${collection}/${entry}`)),
-    );
-    return {
-      pages: [...pages].sort(),
-      entries: [...entries].sort(),
-      params: uses.map(({ params }) => params),
-    };
+/** Where a site shows a snippet, and with which params: it is in what `astro-snippets list` says once for each of these. */
+export function placesOf(snippets: readonly ShownSnippet[], id: number): ShownPlaces & { params: string[] } {
+  const uses = snippets.filter((snippet) => snippet.id === id);
+  const pages = uses.flatMap((use) => use.pages.map(({ file }) => file));
+  const entries = uses.flatMap((use) =>
+    use.collections.map(({ collection, entry }) => `${collection}/${entry}`),
+  );
+  return {
+    pages: [...new Set(pages)].sort(),
+    entries: [...new Set(entries)].sort(),
+    params: uses.map(({ params = '{}' }) => params),
   };
 }
 
 /** The style sheets of a page, linked and inline, as markup that works on any other host. */
 export function stylesOf(page: string, siteUrl: string): string {
-  const styles = [...elementsOf(parse(page))].map(({ tagName, attrs, childNodes }) => {
-    if (tagName === 'style')
-      return `<style>${childNodes.map((node) => ('value' in node ? node.value : '')).join('')}</style>`;
-    const { rel, href } = Object.fromEntries(attrs.map(({ name, value }) => [name, value]));
-    if (tagName !== 'link' || rel !== 'stylesheet' || href === undefined) return '';
-    return `<link rel="stylesheet" href="${escapeAttribute(new URL(href, siteUrl).href)}">`;
+  const styles = [...elementsOf(parse(page))].map((element) => {
+    const isLinked = element.attrs.some(({ name, value }) => name === 'rel' && value === 'stylesheet');
+    const href = element.attrs.find(({ name }) => name === 'href');
+    if (isLinked && href) href.value = new URL(href.value, siteUrl).href;
+    return isLinked || element.tagName === 'style' ? serializeOuter(element) : '';
   });
   return styles.join('');
 }

@@ -1,57 +1,37 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { parseArgs } from 'node:util';
 import { preview } from 'astro';
+import { program } from 'commander';
 import { site } from './run-astro.ts';
 import { keptCertificate } from './service/certificate.ts';
 import { type Service, startService } from './service/index.ts';
 import { exportsOf } from './service/website/key-pages.ts';
 import { createSitePublisher } from './site-publisher.ts';
 
-const usage = `npm run playground -- [flags]
-
-  Starts the Snippet Delivery Service on this machine, builds a site against it, and serves the result.
-
-  --once               end after the build
-  --fresh              begin with a new database
-  --site-port N        where the site is served (4321)
-  --website-port N     where the service's website is (4400)
-  --api-port N         where its API is (4443)
-
-  Faults, which can be changed on the website later:
-  --failing PERCENT    requests that fail with 503
-  --retry-after TEXT   the Retry-After of those
-  --latency MS         before each answer
-  --cut PERCENT        answers that are cut off
-  --no-render          rendering is not there
-  --expired            the subscription has expired
-`;
-
-const { values: flags } = parseArgs({
-  options: {
-    once: { type: 'boolean', default: false },
-    fresh: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-    'site-port': { type: 'string', default: '4321' },
-    'website-port': { type: 'string', default: '4400' },
-    'api-port': { type: 'string', default: '4443' },
-    failing: { type: 'string', default: '0' },
-    'retry-after': { type: 'string', default: '' },
-    latency: { type: 'string', default: '0' },
-    cut: { type: 'string', default: '0' },
-    'no-render': { type: 'boolean', default: false },
-    expired: { type: 'boolean', default: false },
-  },
-});
-
-if (flags.help) {
-  console.log(usage);
-  process.exit();
-}
+const { once, fresh, sitePort, websitePort, apiPort, failing, retryAfter, latency, cut, render, expired } =
+  program
+    .name('npm run playground --')
+    .description(
+      'Starts the Snippet Delivery Service on this machine, builds a site against it, and serves the result.',
+    )
+    .option('--once', 'end after the build')
+    .option('--fresh', 'begin with a new database')
+    .option('--site-port <port>', 'where the site is served', Number, 4321)
+    .option('--website-port <port>', "where the service's website is", Number, 4400)
+    .option('--api-port <port>', 'where its API is', Number, 4443)
+    .optionsGroup('Faults, which can be changed on the website later:')
+    .option('--failing <percent>', 'requests that fail with 503', Number, 0)
+    .option('--retry-after <text>', 'the Retry-After of those', '')
+    .option('--latency <milliseconds>', 'before each answer', Number, 0)
+    .option('--cut <percent>', 'answers that are cut off', Number, 0)
+    .option('--no-render', 'rendering is not there')
+    .option('--expired', 'the subscription has expired')
+    .parse()
+    .opts();
 
 const data = join(import.meta.dirname, '.data');
-if (flags.fresh) await rm(data, { recursive: true, force: true });
+if (fresh) await rm(data, { recursive: true, force: true });
 await mkdir(data, { recursive: true });
 const authority = join(data, 'authority.pem');
 const certificate = await keptCertificate(join(data, 'certificate.json'));
@@ -59,14 +39,14 @@ await writeFile(authority, certificate.authority);
 
 let environment: Record<string, string> = {};
 const publisher = createSitePublisher({
-  siteUrl: `http://localhost:${flags['site-port']}`,
+  siteUrl: `http://localhost:${sitePort}`,
   organizationId: () => organization.id,
   environment: () => environment,
 });
 const service = await startService({
   // A run that ends by itself needs no port that anybody knows.
-  port: flags.once ? 0 : Number(flags['api-port']),
-  websitePort: flags.once ? 0 : Number(flags['website-port']),
+  port: once ? 0 : apiPort,
+  websitePort: once ? 0 : websitePort,
   database: join(data, 'service.sqlite'),
   certificate,
   authorityFile: authority,
@@ -74,13 +54,7 @@ const service = await startService({
   onSetAside: (line) => console.log(`  ${line}`),
   onLinkWanted: writeLink,
   onSignIn: (organizationId) => console.log(`  The next login link: ${service.loginLink(organizationId)}`),
-  faults: {
-    failing: Number(flags.failing) / 100,
-    retryAfter: flags['retry-after'],
-    latency: Number(flags.latency),
-    cut: Number(flags.cut) / 100,
-    renderAbsent: flags['no-render'],
-  },
+  faults: { failing: failing / 100, retryAfter, latency, cut: cut / 100, renderAbsent: !render },
 }).catch((error: NodeJS.ErrnoException) => {
   if (error.code !== 'EADDRINUSE') throw error;
   console.error(`${error.message}. Is another playground running? Other ports can be chosen: see --help.`);
@@ -88,7 +62,7 @@ const service = await startService({
 });
 const organization =
   service.store.organizations.list()[0] ?? service.store.organizations.create('Playground');
-service.store.organizations.setSubscription(organization.id, flags.expired ? 'expired' : 'active');
+service.store.organizations.setSubscription(organization.id, expired ? 'expired' : 'active');
 environment = {
   SNIPPETS_API_KEY: newKey(service),
   ...service.settings,
@@ -101,9 +75,9 @@ environment = {
 
 publisher.publish();
 const built = await publisher.settled();
-if (flags.once) await end(built?.state === 'done' ? 0 : 1);
+if (once) await end(built?.state === 'done' ? 0 : 1);
 
-const served = await preview({ root: site, server: { port: Number(flags['site-port']) }, logLevel: 'warn' });
+const served = await preview({ root: site, server: { port: sitePort }, logLevel: 'warn' });
 console.log(`
   The site      http://localhost:${served.port}/
   The website   ${service.loginLink(organization.id)}

@@ -6,7 +6,7 @@ import type { ServiceOptions } from './index.ts';
 import { problemKinds, problemSchema, refusalWith } from './problems.ts';
 import { idSchema, paramsSchema, parseParams, renderedSchema, snippetSchema } from './schemas.ts';
 import type { Store } from './store/index.ts';
-import { renderTemplate, TemplateError } from './template.ts';
+import { renderTemplate } from './template.ts';
 
 /** Path prefixes of the two base addresses: two, so that whoever mixes them up finds out. */
 export const retrievePath = '/content/v1';
@@ -88,13 +88,9 @@ export function createApi({ store, faults, random = Math.random, websiteUrl, bef
       const { caller } = context.var;
       const snippet = caller && store.snippets.published(caller.organization.id, id);
       if (snippet === undefined) return notFound(context.req.param('id')) as never;
-      try {
-        const content = await renderTemplate(snippet.content, params);
-        return context.json(operation === 'render' ? { content } : { id, name: snippet.name, content }, 200);
-      } catch (error) {
-        if (!(error instanceof TemplateError)) throw error;
-        return refuse(500, `Snippet ${id} has a mistake: ${error.message}`) as never;
-      }
+      const { content, error } = await renderTemplate(snippet.content, params);
+      if (content === undefined) return refuse(500, `Snippet ${id} has a mistake: ${error}`) as never;
+      return context.json(operation === 'render' ? { content } : { id, name: snippet.name, content }, 200);
     });
   }
 

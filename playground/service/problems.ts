@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { z } from '@hono/zod-openapi';
 
 /** The error object (specification, section 2). */
@@ -18,78 +19,62 @@ export const problemSchema = z
  */
 export const problemKinds = {
   400: {
-    title: 'Bad Request',
     explanation: 'The request has a part that cannot be read.',
     advice: 'Send params as one URL-encoded JSON object.',
   },
   401: {
-    title: 'Unauthorized',
     explanation: 'No valid API key was provided.',
     advice:
       'Send the key as "Authorization: Bearer <API_KEY>". If it was revoked, create another one on the keys page.',
   },
   402: {
-    title: 'Payment Required',
     explanation: 'The free trial or subscription of the organization has expired.',
     advice: 'Renew the subscription on the account page. Nothing is lost until then.',
   },
   403: {
-    title: 'Forbidden',
     explanation: 'The API key has no permission for the request.',
     advice: 'A public key may retrieve and not render. Use a secret key where it can be kept secret.',
   },
   404: {
-    title: 'Not Found',
     explanation: 'The requested resource does not exist, or the key does not match it.',
     advice:
       'Check the id. A snippet that is not published yet, or that belongs to another organization, is not found either.',
   },
   405: {
-    title: 'Method Not Allowed',
     explanation: 'Snippets are only read through the API.',
     advice: 'Use GET. Snippets are changed on the website.',
   },
   413: {
-    title: 'Content Too Large',
     explanation: 'The request has a longer body than the website accepts.',
     advice: 'Send less: the form says how long a name and a content may be.',
   },
   500: {
-    title: 'Internal Server Error',
     explanation: 'The service failed, or the snippet has a mistake that keeps it from being rendered.',
     advice: 'Try again later. If it stays, look at the snippet in the editor.',
   },
-  502: {
-    title: 'Bad Gateway',
-    explanation: 'A part of the service did not answer another one.',
-    advice: 'Try again later.',
-  },
+  502: { explanation: 'A part of the service did not answer another one.', advice: 'Try again later.' },
   503: {
-    title: 'Service Unavailable',
     explanation: 'The service cannot answer at the moment.',
     advice: 'Try again, and not before the time in Retry-After where there is one.',
   },
-  504: {
-    title: 'Gateway Timeout',
-    explanation: 'A part of the service took too long.',
-    advice: 'Try again later.',
-  },
+  504: { explanation: 'A part of the service took too long.', advice: 'Try again later.' },
 } as const;
 
 export type ProblemStatus = keyof typeof problemKinds;
 
-/** Where the service's website explains it. */
-export function problemPath(title: string): string {
-  return `/problems/${title.toLowerCase().replaceAll(' ', '-')}`;
+/** What a kind of problem is called, and where the service's website explains it. */
+export function problemKind(status: ProblemStatus) {
+  const title = STATUS_CODES[status] ?? '';
+  return { title, path: `/problems/${title.toLowerCase().replaceAll(' ', '-')}` };
 }
 
 /** Makes the answers for failures: always `application/problem+json` (specification, section 7). */
 export function refusalWith(websiteUrl: string) {
   return (status: ProblemStatus, detail: string, headers: Record<string, string> = {}): Response => {
-    const { title } = problemKinds[status];
-    const problem = { status, title, detail, type: websiteUrl + problemPath(title) };
+    const { title, path } = problemKind(status);
+    const problem = { status, title, detail, type: websiteUrl + path };
     const contentType = { 'content-type': 'application/problem+json' };
-    return new Response(JSON.stringify(problem), { status, headers: { ...contentType, ...headers } });
+    return Response.json(problem, { status, headers: { ...contentType, ...headers } });
   };
 }
 

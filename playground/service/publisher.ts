@@ -21,16 +21,6 @@ export interface ShownPlaces {
   entries: readonly string[];
 }
 
-export type ContentWith = (params: string) => Promise<string>;
-
-/** With what a preview looks as on the site. */
-export interface Surroundings {
-  /** The path of the page; absent where the snippet is on none, and it is the styles of the home page. */
-  page?: string;
-  /** Markup before the snippet: the style sheets, and the start tags around it. */
-  before: string;
-}
-
 /**
  * The site that shows the snippets, as the service's website sees it: something that can be updated.
  * How that is done is not the website's concern.
@@ -43,19 +33,26 @@ export interface Publisher {
   /**
    * Begins to update the site; once more afterwards, when that has begun already. An attempt that fails
    * is repeated until one succeeds.
+   *
+   * @param startedAt what it takes is counted from then. @default now
    */
-  publish(): void;
+  publish(startedAt?: number): void;
   /** The last time, or the one that is under way. */
   latest(): Publication | undefined;
   /** Where a snippet is shown; nothing when the site has no usable record. */
   shown(id: number): ShownPlaces | undefined;
   /**
-   * What is around a snippet on a page of the site.
+   * With what a preview of a snippet looks as on a page of the site: the markup before it there, style sheets and start
+   * tags, and the path of that page. Where it is on none, it is the styles of the home page, and no path.
    *
-   * @param contentWith the content that is on the site, with the params (JSON) of one of its embeds
+   * @param contentsWith the contents that the site may show, with the params (JSON) of one of its embeds
    * @param wanted the path of the page to look at, if that page shows it
    */
-  surroundings(id: number, contentWith: ContentWith, wanted: string): Promise<Surroundings>;
+  surroundings(
+    id: number,
+    contentsWith: (params: string) => Promise<string[]>,
+    wanted: string,
+  ): Promise<{ page?: string; before: string }>;
   /** The API key that the site is built with, where that is known. */
   apiKey(): string | undefined;
 }

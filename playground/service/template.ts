@@ -11,22 +11,18 @@ const engine = new Liquid({
   memoryLimit: 5_000_000,
 });
 
-/** A snippet that cannot be rendered. The message is for the person who edits it. */
-export class TemplateError extends Error {
-  override readonly name = 'TemplateError';
-}
-
 /**
  * Fills a snippet's variables. One that has no value is empty; a value that no variable uses is ignored
  * (specification, section 4.2).
  *
- * @throws TemplateError
+ * @returns the content, or an error for the person who edits the snippet
  */
-export async function renderTemplate(content: string, params: Record<string, unknown>): Promise<string> {
+export async function renderTemplate(template: string, params: Record<string, unknown>) {
   try {
-    return await engine.parseAndRender(content, params);
+    const content: string = await engine.parseAndRender(template, params);
+    return { content };
   } catch (error) {
-    throw new TemplateError(explain((error as Error).message));
+    return { error: explain((error as Error).message) };
   }
 }
 

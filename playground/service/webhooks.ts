@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import pRetry, { AbortError } from 'p-retry';
 import { Webhook } from 'standardwebhooks';
 import type { Store } from './store/index.ts';
-import type { Delivery, Endpoint, EventType } from './store/webhooks.ts';
+import type { Delivery, EventType } from './store/webhooks.ts';
 
 export type WebhookSender = ReturnType<typeof createWebhookSender>;
 
@@ -30,12 +30,27 @@ export function createWebhookSender(
   const underWay = new Set<Promise<void>>();
   const limit = pLimit(attemptsAtOnce);
 
-  /** Makes one attempt. @throws what to write down about it. */
-  async function attempt(delivery: Delivery): Promise<string> {
+  /** Makes one attempt. @returns the status of the answer. @throws what to write down about it. */
+  async function attempt({ organizationId, messageId, type, at, snippetId }: Delivery): Promise<string> {
     // Read for each attempt: the webhook may have been changed since.
-    const endpoint = webhooks.endpoint(delivery.organizationId);
+    const endpoint = webhooks.endpoint(organizationId);
     if (endpoint === undefined) throw new AbortError('switched off');
-    const status = await post(endpoint, delivery, AbortSignal.any([signal, AbortSignal.timeout(timeout)]));
+    const message = JSON.stringify({ type, timestamp: at, data: { id: snippetId } });
+    const { status, body } = await fetch(endpoint.url, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'snippet-delivery-service',
+        ...signedHeaders(endpoint.secret, messageId, message),
+      },
+      body: message,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
+    }).catch(({ name, cause }) => {
+      throw new Error(name === 'TimeoutError' ? 'no answer in time' : (cause?.code ?? 'no connection'));
+    });
+    // Nothing of an answer is of interest, and it may have no end.
+    await body?.cancel();
     if (status === 410) throw new AbortError('410');
     // Redirects among them: a redirect could lead to any host.
     if (status < 200 || status > 299) throw new Error(String(status));
@@ -43,11 +58,10 @@ export function createWebhookSender(
   }
 
   async function deliver(delivery: Delivery): Promise<void> {
-    const retrying = { retries: attempts - 1, minTimeout: firstWait, factor: 3, randomize: true, signal };
     const record = (state: Delivery['state'], answer: string) => webhooks.record(delivery.id, state, answer);
     try {
       const answer = await pRetry(() => limit(() => attempt(delivery)), {
-        ...retrying,
+        ...{ retries: attempts - 1, minTimeout: firstWait, factor: 3, randomize: true, signal },
         onFailedAttempt({ error, retriesLeft }) {
           if (retriesLeft > 0 && !signal.aborted) record('pending', error.message);
         },
@@ -93,32 +107,4 @@ export function signedHeaders(secret: string, id: string, body: string): Record<
     'webhook-timestamp': `${Math.floor(at.getTime() / 1000)}`,
     'webhook-signature': new Webhook(secret).sign(id, at, body),
   };
-}
-
-/** Sends a message once. @returns the status of the answer. @throws why there is none. */
-async function post(
-  { url, secret }: Endpoint,
-  { messageId, type, at, snippetId }: Delivery,
-  signal: AbortSignal,
-): Promise<number> {
-  const body = JSON.stringify({ type, timestamp: at, data: { id: snippetId } });
-  try {
-    const response = await fetch(url, {
-      method: 'POST',
-      redirect: 'manual',
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': 'snippet-delivery-service',
-        ...signedHeaders(secret, messageId, body),
-      },
-      body,
-      signal,
-    });
-    // Nothing of an answer is of interest, and it may have no end.
-    await response.body?.cancel();
-    return response.status;
-  } catch (error) {
-    const { name, cause } = error as Error & { cause?: { code?: string } };
-    throw new Error(name === 'TimeoutError' ? 'no answer in time' : (cause?.code ?? 'no connection'));
-  }
 }

@@ -3,9 +3,13 @@ import { html } from 'hono/html';
 import { z } from 'zod';
 import { noFaults } from '../faults.ts';
 import type { Website, WebsiteEnvironment, WebsiteParts } from './environment.ts';
-import { field, type Html, table, time } from './layout.ts';
+import { field, type Html, navigation, table, time } from './layout.ts';
 import { repeatFailed } from './publication.ts';
 
+const developerPages = [
+  ['/requests', 'Requests'],
+  ['/faults', 'Faults'],
+] as const;
 /** How many requests are listed. */
 const shown = 200;
 const statuses = [500, 502, 503, 504] as const;
@@ -29,7 +33,7 @@ export function requestPages(pages: Website, { store }: WebsiteParts): void {
     const { organization } = context.var;
     const requests = store.requests.list(organization.id, shown);
     const keys = new Map(store.keys.list(organization.id).map((key) => [key.id, key]));
-    const body = html`${developerPages('/requests')}<h1>Requests</h1>
+    const body = html`${navigation('Developer', developerPages, '/requests')}<h1>Requests</h1>
       <p class="hint">The last ${shown} at the most, the newest first. A request with a key that is not valid belongs to nobody, and is not listed.</p>
       ${
         requests.length === 0
@@ -58,7 +62,7 @@ export function faultPages(pages: Website, { faults, publisher }: WebsiteParts):
           </select>`;
     const retryAfter = html`<input id="retryAfter" name="retryAfter" value="${faults.retryAfter}" aria-describedby="retryAfter-hint">`;
     return context.render(
-      html`${developerPages('/faults')}<h1>Faults on demand</h1>
+      html`${navigation('Developer', developerPages, '/faults')}<h1>Faults on demand</h1>
       <p>What is wrong with the API until it is changed here again. The website is not affected.</p>
       ${notice}
       <form class="card fields" method="post">
@@ -105,11 +109,4 @@ export function faultPages(pages: Website, { faults, publisher }: WebsiteParts):
 function number(name: string, label: string, value: number, max: number): Html {
   const input = html`<input type="number" id="${name}" name="${name}" min="0" max="${max}" value="${value}" required>`;
   return field(name, label, input);
-}
-
-/** What a developer looks at, and switches on. */
-function developerPages(path: string): Html {
-  const link = (to: string, text: string) =>
-    html`<a href="${to}"${to === path && html` aria-current="page"`}>${text}</a>`;
-  return html`<nav aria-label="Developer"><ul class="row"><li>${link('/requests', 'Requests')}</li><li>${link('/faults', 'Faults')}</li></ul></nav>`;
 }

@@ -1,4 +1,5 @@
 import type { MiddlewareHandler } from 'hono';
+import { csrf } from 'hono/csrf';
 import { secureHeaders } from 'hono/secure-headers';
 
 /**
@@ -8,35 +9,28 @@ import { secureHeaders } from 'hono/secure-headers';
  * name could lead here (DNS rebinding), and another page could send a form here. SameSite alone would not do:
  * every port of this machine is the same site.
  */
-export function ownPagesOnly(): MiddlewareHandler {
-  return async (context, next) => {
-    const { host, origin } = new URL(context.req.url);
-    const name = host.replace(/:\d+$/, '');
-    if (name !== 'localhost' && name !== '127.0.0.1')
-      return context.text('This address is not served here.', 421);
-    const { method } = context.req;
-    if (method !== 'GET' && method !== 'HEAD' && context.req.header('origin') !== origin) {
-      return context.text('Changes are accepted from the pages of this website alone.', 403);
-    }
-    return next();
-  };
+export function ownPagesOnly(): MiddlewareHandler[] {
+  const ownName: MiddlewareHandler = async ({ req, text }, next) =>
+    /^(localhost|127\.0\.0\.1)$/.test(new URL(req.url).hostname)
+      ? next()
+      : text('This address is not served here.', 421);
+  return [ownName, csrf()];
 }
 
 /**
  * Pages load nothing from elsewhere but the site itself and its styles. Inline styles are let through for the preview of a snippet, which is a frame
  * without scripts, forms or an origin of its own.
  */
-export function headers(siteOrigin: string | undefined): MiddlewareHandler {
-  const site = siteOrigin === undefined ? [] : [siteOrigin];
+export function headers(siteOrigin = ''): MiddlewareHandler {
   return secureHeaders({
     contentSecurityPolicy: {
       defaultSrc: ["'none'"],
       scriptSrc: ["'self'"],
-      styleSrc: ["'self'", "'unsafe-inline'", ...site],
+      styleSrc: ["'self'", "'unsafe-inline'", siteOrigin],
       imgSrc: ["'self'", 'data:'],
       connectSrc: ["'self'"],
       formAction: ["'self'"],
-      frameSrc: ["'self'", ...site],
+      frameSrc: ["'self'", siteOrigin],
       frameAncestors: ["'none'"],
       baseUri: ["'none'"],
     },

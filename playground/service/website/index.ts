@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { serveStatic } from '@hono/node-server/serve-static';
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { html } from 'hono/html';
 import { limits } from '../limits.ts';
-import { problemKinds, problemPath, refusalWith } from '../problems.ts';
+import { type ProblemStatus, problemKind, problemKinds, refusalWith } from '../problems.ts';
 import { accountPages } from './account-pages.ts';
 import { faultPages, requestPages } from './developer-pages.ts';
 import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
@@ -20,7 +19,6 @@ import { webhookPages } from './webhook-pages.ts';
 const cookie = 'snippets-session';
 // Where someone wanted to go who had to sign in first.
 const wantedCookie = 'snippets-wanted';
-const assets = ['website.css', 'copy.js', 'editor.js', 'publication.js', 'times.js'];
 
 /**
  * The website on which snippets are managed (specification, section 1). Rendered on the server; behind a session
@@ -39,7 +37,7 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
       ${parts.onLinkWanted && html`<form method="post" action="/login"><button>Write a new link to the terminal</button></form>`}
       ${typed && html`<h2>What you typed</h2><pre tabindex="0">${typed}</pre>`}`,
     });
-  website.use(ownPagesOnly(), headers(publisher && new URL(publisher.siteUrl).origin));
+  website.use(...ownPagesOnly(), headers(publisher && new URL(publisher.siteUrl).origin));
   website.use(
     bodyLimit({
       maxSize: limits.body,
@@ -48,18 +46,15 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
     }),
   );
 
-  for (const name of assets) {
-    const type = `text/${name.endsWith('.css') ? 'css' : 'javascript'}; charset=utf-8`;
-    const text = readFileSync(join(import.meta.dirname, name), 'utf8');
-    website.get(`/assets/${name}`, (context) => context.body(text, 200, { 'content-type': type }));
-  }
+  website.get('/assets/*', serveStatic({ root: import.meta.dirname }));
   // The pages that the `type` of a problem leads to (specification, section 2). Nobody has to sign in for them.
-  for (const [status, { title, explanation, advice }] of Object.entries(problemKinds)) {
+  for (const [status, { explanation, advice }] of Object.entries(problemKinds)) {
+    const { title, path } = problemKind(Number(status) as ProblemStatus);
     const body = html`<h1>${status} ${title}</h1>
       <p>${explanation}</p>
       <p class="card notice">${advice}</p>
       <p><a href="/snippets">To the website</a></p>`;
-    website.get(problemPath(title), (context) => context.html(layout({ title: `${status} ${title}`, body })));
+    website.get(path, (context) => context.html(layout({ title: `${status} ${title}`, body })));
   }
 
   website.post('/login', (context) => {
@@ -97,10 +92,9 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
     const own = publisher?.organizationId() === organization.id ? publisher : undefined;
     context.set('publisher', own);
     context.header('cache-control', 'no-store');
-    context.setRenderer((body, { publication, scripts = [], ...page }) => {
+    context.setRenderer((body, { publication, ...page }) => {
       const region = publicationRegion({ store, organization, publisher: own }, publication);
-      const all = region === '' ? scripts : [...scripts, 'publication' as const];
-      return context.html(layout({ ...page, organization, scripts: all, body: html`${region}${body}` }));
+      return context.html(layout({ ...page, organization, body: html`${region}${body}` }));
     });
     return next();
   });

@@ -2,20 +2,43 @@ import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { scopes } from '../authenticate.ts';
 import { limits } from '../limits.ts';
-import type { Store } from '../store/index.ts';
-import type { ApiKey } from '../store/keys.ts';
 import type { Website, WebsiteEnvironment, WebsiteParts } from './environment.ts';
-import { field, type Html, table, time } from './layout.ts';
+import { copyButton, field, type Html, table, time } from './layout.ts';
 import { ask } from './questions.ts';
+
+const kinds = html`<select id="kind" name="kind">
+  ${Object.entries(scopes).map(([kind, may]) => html`<option value="${kind}">${kind}: ${may.join(', ')}</option>`)}
+</select>`;
 
 /** Create a key, which is shown once; revoke one. */
 export function keyPages(pages: Website, { store, publisher, settings }: WebsiteParts): void {
   const { keys, requests } = store;
   const siteKeyId = () => keys.find(publisher?.apiKey() ?? '')?.id;
   const show = (context: Context<WebsiteEnvironment>, answer?: Html) => {
-    const { id } = context.var.organization;
-    const body = keysPage(keys.list(id), siteKeyId(), requests.lastUses(id), answer);
-    return context.render(body, { title: 'API keys', section: '/keys', scripts: ['copy'] });
+    const { organization } = context.var;
+    const lastUses = requests.lastUses(organization.id);
+    const body = html`<h1>API keys</h1>
+      ${answer}
+      ${table(keys.list(organization.id), {
+        Name: ({ id, name }) =>
+          html`${name} ${id === siteKeyId() && html`<span class="badge good">the site's key</span>`}`,
+        Kind: ({ kind }) => kind,
+        May: ({ kind }) => scopes[kind].join(', '),
+        'Ends in': ({ ending }) => html`<code>…${ending}</code>`,
+        Created: ({ createdAt }) => time(createdAt),
+        'Last used': ({ id }) => time(lastUses.get(id)?.at ?? null),
+        Change: ({ id, name, revokedAt }) =>
+          revokedAt === null
+            ? html`<a class="button danger" href="/keys/${id}/revoke">Revoke<span class="hidden"> ${name}</span></a>`
+            : html`revoked ${time(revokedAt)}`,
+      })}
+      <h2>Create a key</h2>
+      <form class="row card" method="post">
+        ${field('key-name', 'Name', html`<input id="key-name" name="name" required maxlength="${limits.keyName}">`)}
+        ${field('kind', 'Kind', kinds)}
+        <button>Create</button>
+      </form>`;
+    return context.render(body, { title: 'API keys', section: '/keys' });
   };
 
   pages.get('/keys', (context) => show(context));
@@ -36,7 +59,7 @@ export function keyPages(pages: Website, { store, publisher, settings }: Website
       html`<div class="card notice good" role="status">
         <p><strong>The new key.</strong> Copy it now: it is not shown again. These are the settings for a site of your own, in the terminal that builds it:</p>
         <pre tabindex="0" id="settings">${exportsOf({ SNIPPETS_API_KEY: secret, ...settings() })}</pre>
-        <p class="row"><button class="quiet" type="button" data-copy="settings" hidden>Copy</button></p>
+        <p class="row">${copyButton('settings')}</p>
       </div>`,
     );
   });
@@ -64,45 +87,9 @@ export function keyPages(pages: Website, { store, publisher, settings }: Website
       // The answer to the other question is none to this one: it may have become the site's key since.
       confirm: isOfSite ? 'site' : 'yes',
       back: '/keys',
-      act() {
-        keys.revoke(organization.id, key.id);
-        return '/keys';
-      },
+      act: () => keys.revoke(organization.id, key.id),
     };
   });
-}
-
-const kinds = html`<select id="kind" name="kind">
-  ${Object.entries(scopes).map(([kind, may]) => html`<option value="${kind}">${kind}: ${may.join(', ')}</option>`)}
-</select>`;
-
-function keysPage(
-  keys: readonly ApiKey[],
-  siteKeyId: number | undefined,
-  lastUses: ReturnType<Store['requests']['lastUses']>,
-  answer: Html | undefined,
-): Html {
-  return html`<h1>API keys</h1>
-      ${answer}
-      ${table(keys, {
-        Name: ({ id, name }) =>
-          html`${name} ${id === siteKeyId && html`<span class="badge good">the site's key</span>`}`,
-        Kind: ({ kind }) => kind,
-        May: ({ kind }) => scopes[kind].join(', '),
-        'Ends in': ({ ending }) => html`<code>…${ending}</code>`,
-        Created: ({ createdAt }) => time(createdAt),
-        'Last used': ({ id }) => time(lastUses.get(id)?.at ?? null),
-        Change: ({ id, name, revokedAt }) =>
-          revokedAt === null
-            ? html`<a class="button danger" href="/keys/${id}/revoke">Revoke<span class="hidden"> ${name}</span></a>`
-            : html`revoked ${time(revokedAt)}`,
-      })}
-      <h2>Create a key</h2>
-      <form class="row card" method="post">
-        ${field('key-name', 'Name', html`<input id="key-name" name="name" required maxlength="${limits.keyName}">`)}
-        ${field('kind', 'Kind', kinds)}
-        <button>Create</button>
-      </form>`;
 }
 
 /** For a shell. In a `.env` file, NODE_EXTRA_CA_CERTS would have no effect. */

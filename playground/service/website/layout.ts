@@ -14,7 +14,6 @@ export interface PageFacts {
    * on a page with text fields: what was typed would be lost.
    */
   reloadAfter?: number | undefined;
-  scripts?: readonly Script[];
   /** What an update of the site is about that the page shows. */
   publication?: PublicationView | undefined;
 }
@@ -25,8 +24,6 @@ interface Page extends PageFacts {
   organization?: Organization;
 }
 
-type Script = 'copy' | 'editor' | 'publication';
-
 const sections = [
   ['/snippets', 'Snippets'],
   ['/keys', 'API keys'],
@@ -35,7 +32,7 @@ const sections = [
 ] as const;
 
 /** A page of the website. Everything works without script; where there is one, it only saves a click. */
-export function layout({ title, body, organization, section, reloadAfter, scripts = [] }: Page): Html {
+export function layout({ title, body, organization, section, reloadAfter }: Page): Html {
   return html`<!doctype html>
 <html lang="en">
   <head>
@@ -43,16 +40,23 @@ export function layout({ title, body, organization, section, reloadAfter, script
     <meta name="viewport" content="width=device-width, initial-scale=1">
     ${reloadAfter && html`<noscript><meta http-equiv="refresh" content="${reloadAfter}"></noscript>`}
     <title>${title} · Snippet Delivery Service</title>
-    <link rel="icon" href="data:,">
+    <link rel="icon" href="/assets/logo.svg">
     <link rel="stylesheet" href="/assets/website.css">
     <meta name="color-scheme" content="light dark">
-    ${[...scripts, 'times'].map((name) => html`<script type="module" src="/assets/${name}.js"></script>`)}
+    <script type="module" src="/assets/website.js"></script>
   </head>
   <body>
-    <a class="skip" href="#main">Skip to the content</a>
+    <a class="hidden" href="#main">Skip to the content</a>
     <header>
-      <p class="row">Snippet Delivery Service</p>
-      ${organization && navigation(organization, section)}
+      <p class="row"><img src="/assets/logo.svg" alt="" width="24" height="24"> Snippet Delivery Service</p>
+      ${
+        organization &&
+        html`${navigation('Main', sections, section)}
+      <form class="row" method="post" action="/sign-out">
+        <span>${organization.name}</span>
+        <button class="quiet">Sign out</button>
+      </form>`
+      }
     </header>
     <main id="main">
       ${body}
@@ -61,19 +65,17 @@ export function layout({ title, body, organization, section, reloadAfter, script
 </html>`;
 }
 
-function navigation(organization: Organization, section: string | undefined): Html {
-  return html`<nav class="grow" aria-label="Main">
-        <ul class="row">
-          ${sections.map(
-            ([path, text]) =>
-              html`<li><a href="${path}"${path === section && html` aria-current="page"`}>${text}</a></li>`,
-          )}
-        </ul>
-      </nav>
-      <form class="row" method="post" action="/sign-out">
-        <span>${organization.name}</span>
-        <button class="quiet">Sign out</button>
-      </form>`;
+/** Links to pages, of which one is shown. */
+export function navigation(
+  label: string,
+  links: readonly (readonly [path: string, text: string])[],
+  shown?: string,
+): Html {
+  const items = links.map(
+    ([path, text]) =>
+      html`<li><a href="${path}"${path === shown && html` aria-current="page"`}>${text}</a></li>`,
+  );
+  return html`<nav class="grow" aria-label="${label}"><ul class="row">${items}</ul></nav>`;
 }
 
 /** A control of a form, with its label and a hint. */
@@ -103,6 +105,11 @@ export function table<Row>(
           )}
         </tbody>
       </table>`;
+}
+
+/** Copies the text of an element. @param label what that is, for a screen reader. */
+export function copyButton(id: string, label = ''): Html {
+  return html`<button class="quiet" type="button" data-copy="${id}"${label && html` aria-label="Copy: ${label}"`} hidden>Copy</button>`;
 }
 
 /** A time for people. A script makes it local. */

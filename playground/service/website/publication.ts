@@ -1,8 +1,6 @@
 import { html } from 'hono/html';
-import type { Publication, Publisher } from '../publisher.ts';
-import type { Store } from '../store/index.ts';
-import type { Organization } from '../store/organizations.ts';
-import type { Website, WebsiteParts } from './environment.ts';
+import type { Publication } from '../publisher.ts';
+import type { Website, WebsiteEnvironment, WebsiteParts } from './environment.ts';
 import type { Html } from './layout.ts';
 import { countOf, pathOfPage, placesList } from './places.ts';
 
@@ -14,11 +12,7 @@ export interface PublicationView {
   id?: number | undefined;
 }
 
-interface Parts {
-  store: Store;
-  organization: Organization;
-  publisher: Publisher | undefined;
-}
+type Parts = Omit<WebsiteEnvironment['Variables'], 'snippet'> & Pick<WebsiteParts, 'store'>;
 
 /** A path of the site, to lead back to. Nothing that could be another host. */
 export function pathOf(page: string | undefined): string {
@@ -26,15 +20,16 @@ export function pathOf(page: string | undefined): string {
 }
 
 /** Tries again at once what failed, since the reason may be gone. */
-export function repeatFailed(publisher: Publisher | undefined): void {
-  if (publisher?.latest()?.state === 'failed') publisher.publish();
+export function repeatFailed(publisher: WebsiteParts['publisher']): void {
+  const latest = publisher?.latest();
+  if (latest?.state === 'failed') publisher?.publish(latest.startedAt);
 }
 
 /** The notice alone, for the script that keeps it up to date without loading the page again. */
 export function publicationPages(pages: Website, { store }: WebsiteParts): void {
   pages.get('/publication', (context) => {
-    const id = Number(context.req.query('id'));
-    const view = { page: pathOf(context.req.query('page')), id: id > 0 ? id : undefined };
+    const { id, page } = context.req.query();
+    const view = { page: pathOf(page), id: Number(id) || undefined };
     const notice = publicationNotice({ ...context.var, store }, view);
     return notice === undefined ? context.notFound() : context.html(notice);
   });
@@ -45,7 +40,7 @@ export function publicationRegion(parts: Parts, view: PublicationView | undefine
   const latest = parts.publisher?.latest();
   if (latest === undefined || (view === undefined && !isInTrouble(latest))) return '';
   const { page = '/', id } = view ?? {};
-  const query = new URLSearchParams({ page, ...(id ? { id: `${id}` } : {}) });
+  const query = new URLSearchParams({ page, id: `${id ?? ''}` });
   return html`<div role="status" data-publication="/publication?${query}">${publicationNotice(parts, { page, id })}</div>
         <noscript><p><a href="/account?published">Look at how it goes</a> on another page: this one is not loaded again, so that nothing typed is lost.</p></noscript>`;
 }
@@ -55,27 +50,41 @@ function isInTrouble({ state, failure, output }: Publication): boolean {
 }
 
 /** What became of an update of the site: from the click to the page, or to the reason why not. */
-function publicationNotice(parts: Parts, view: PublicationView): Html | undefined {
-  const publication = parts.publisher?.latest();
-  if (parts.publisher === undefined || publication === undefined) return undefined;
-  const { state, output, retryAt } = publication;
-  // While it is tried again, what went wrong before.
-  const failure = (state === 'running' && publication.failure) || output;
-  if (state === 'done') {
-    return html`<div class="card notice good" data-state="done">${donePart(parts.publisher, view)}</div>`;
-  }
-  if (!isInTrouble(publication)) {
-    return html`<div class="card notice" data-state="running"><p>Updating the site …</p></div>`;
-  }
-  const again =
-    state === 'running'
-      ? 'Trying again.'
-      : retryAt !== undefined &&
-        html`Trying again at <time data-clock datetime="${new Date(retryAt).toISOString()}">${new Date(retryAt).toISOString().slice(11, 16)} UTC</time>.`;
-  return html`<div class="card notice bad" data-state="${state}">
-        <p><strong>${causeOf(failure, parts)}</strong> ${again || ''} The site shows what it showed before.</p>
+function publicationNotice(parts: Parts, { id, page }: PublicationView): Html | undefined {
+  const { publisher } = parts;
+  const publication = publisher?.latest();
+  if (publisher === undefined || publication === undefined) return undefined;
+  const { state, startedAt, finishedAt = startedAt, output } = publication;
+  if (isInTrouble(publication)) {
+    // While it is tried again, what went wrong before.
+    const failure = (state === 'running' && publication.failure) || output;
+    return html`<div class="card notice bad" data-state="${state}">
+        <p><strong>${causeOf(failure, parts)}</strong> ${nextTry(publication)} The site shows what it showed before.</p>
         <details><summary>Details</summary><pre tabindex="0">${failure}</pre></details>
       </div>`;
+  }
+  if (state === 'running') {
+    return html`<div class="card notice" data-state="running"><p>Updating the site …</p></div>`;
+  }
+  const places = id === undefined ? undefined : publisher.shown(id);
+  const [first] = places?.pages ?? [];
+  // The home page unless it was edited from another, or is on others only.
+  const isElsewhere = page === '/' && first !== undefined && !places?.pages.includes('index.html');
+  const shown = publisher.siteUrl + (isElsewhere ? pathOfPage(first) : page);
+  return html`<div class="card notice good" data-state="done">${
+    places && countOf(places) === 'no page'
+      ? html`<p>Published. No page shows it yet.</p>`
+      : html`<p>Live after <strong>${((finishedAt - startedAt) / 1000).toFixed(1)} s</strong>. <a href="${shown}">Open the page</a>.</p>
+        ${places && html`<details><summary>Shown on ${countOf(places)}</summary>${placesList(places, publisher)}</details>`}
+        <iframe class="page" src="${shown}" title="The page of the site"></iframe>`
+  }</div>`;
+}
+
+function nextTry({ state, retryAt }: Publication): Html | string {
+  if (state === 'running') return 'Trying again.';
+  if (retryAt === undefined) return '';
+  const iso = new Date(retryAt).toISOString();
+  return html`Trying again at <time data-clock datetime="${iso}">${iso.slice(11, 16)} UTC</time>.`;
 }
 
 // As the command line says it while it waits.
@@ -103,19 +112,4 @@ function causeOf(output: string, { store, publisher, organization }: Parts): Htm
   return status === undefined
     ? html`The site could not be updated.`
     : html`The service answers ${status}. <a href="/faults">Faults</a> may be switched on.`;
-}
-
-function donePart(publisher: Publisher, { id, page }: PublicationView): Html {
-  const { startedAt = 0, finishedAt = startedAt } = publisher.latest() ?? {};
-  const places = id === undefined ? undefined : publisher.shown(id);
-  if (places !== undefined && places.pages.length + places.entries.length === 0) {
-    return html`<p>Published. No page shows it yet.</p>`;
-  }
-  const [first] = places?.pages ?? [];
-  // The home page unless it was edited from another, or is on others only.
-  const isElsewhere = page === '/' && first !== undefined && !places?.pages.includes('index.html');
-  const shown = publisher.siteUrl + (isElsewhere ? pathOfPage(first) : page);
-  return html`<p>Live after <strong>${((finishedAt - startedAt) / 1000).toFixed(1)} s</strong>. <a href="${shown}">Open the page</a>.</p>
-        ${places && html`<details><summary>Shown on ${countOf(places)}</summary>${placesList(places, publisher)}</details>`}
-        <iframe class="page" src="${shown}" title="The page of the site"></iframe>`;
 }

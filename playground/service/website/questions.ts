@@ -11,10 +11,10 @@ interface Question {
   yes: string;
   /** Sent with the answer. @default 'yes' */
   confirm?: string;
-  /** Where "Cancel" leads. */
+  /** Where "Cancel" leads, and where to go when it is done, unless `afterwards` is there. */
   back: string;
-  /** Does it, and says where to go then. */
-  act: () => string;
+  afterwards?: string;
+  act: () => void;
 }
 
 /**
@@ -29,9 +29,12 @@ export function ask(
   pages.on(['GET', 'POST'], path, async (context) => {
     const question = questionOf(context);
     if (question === undefined) return context.notFound();
-    const { title, body, yes, confirm = 'yes', act, back } = question;
+    const { title, body, yes, confirm = 'yes', act, back, afterwards = back } = question;
     const answer = context.req.method === 'POST' ? await context.req.parseBody() : {};
-    if (answer['confirm'] === confirm) return context.redirect(act(), 303);
+    if (answer['confirm'] === confirm) {
+      act();
+      return context.redirect(afterwards, 303);
+    }
     const page = html`<h1>${title}</h1>
       <div class="card notice bad">${body}</div>
       <form class="row" method="post">

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { limits } from '../limits.ts';
 import { parseParams } from '../schemas.ts';
 import type { NewSnippet, Snippet, Typed } from '../store/snippets.ts';
-import { renderTemplate, TemplateError, unfilledVariables } from '../template.ts';
+import { renderTemplate, unfilledVariables } from '../template.ts';
 
 export interface SnippetForm extends Typed {
   action: string;
@@ -57,22 +57,17 @@ export function embedsOf(id: number, params: Record<string, unknown>) {
 /** What the snippet shows with its sample params, and a note about those; or why it shows nothing. */
 export async function previewOf(snippet: Snippet) {
   const { id, draft, sample } = snippet;
-  const flaw = tooLong(snippet);
-  if (flaw !== undefined) return { error: flaw, note: flaw };
   const given = parseParams(sample);
   const params = given ?? {};
-  try {
-    const content = await renderTemplate(draft, params);
-    const unfilled = given === undefined ? [] : unfilledVariables(draft, params);
-    const isForHead = /^\s*<(?:meta|link|title|base)\b/i.test(content);
-    const notes = [
-      given === undefined && 'The sample params are not a JSON object. Pages do not use them.',
-      unfilled.length > 0 && `Without a sample value: ${unfilled.join(', ')}.`,
-      isForHead && 'It is for <head>, where nothing is visible.',
-    ];
-    return { content, embeds: embedsOf(id, params), note: notes.filter(Boolean).join(' ') };
-  } catch (error) {
-    if (!(error instanceof TemplateError)) throw error;
-    return { error: error.message, note: error.message };
-  }
+  const flaw = tooLong(snippet);
+  const { content, error } = flaw === undefined ? await renderTemplate(draft, params) : { error: flaw };
+  const unfilled = content === undefined || given === undefined ? [] : unfilledVariables(draft, params);
+  const isForHead = /^\s*<(?:meta|link|title|base)\b/i.test(content ?? '');
+  const notes = [
+    error,
+    given === undefined && 'The sample params are not a JSON object. Pages do not use them.',
+    unfilled.length > 0 && `Without a sample value: ${unfilled.join(', ')}.`,
+    isForHead && 'It is for <head>, where nothing is visible.',
+  ];
+  return { content, error, embeds: embedsOf(id, params), note: notes.filter(Boolean).join(' ') };
 }

@@ -25,12 +25,12 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
     return next();
   });
 
-  function showList(context: PageContext, refused?: { name: string; flaw: string }) {
+  /** @param refused a name of a new snippet. */
+  function showList(context: PageContext, notice?: Html, refused?: string) {
     const { organization, publisher } = context.var;
     const search = context.req.query('search')?.trim() ?? '';
-    const deleted = Number(context.req.query('deleted')) || undefined;
-    const body = listPart(snippets.list(organization.id, search), search, publisher, deleted, refused);
-    return context.render(body, { title: 'Snippets', section });
+    const list = listPart(snippets.list(organization.id, search), search, publisher, refused);
+    return context.render(html`${notice}${list}`, { title: 'Snippets', section });
   }
 
   /** The page of a snippet; `notice` says why something was not saved. */
@@ -50,7 +50,6 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
     return context.render(body, {
       title: typed.unsaved?.name ?? snippet.name,
       section,
-      scripts: ['copy', 'editor'],
       publication: isWorth ? { page, id: snippet.id } : undefined,
     });
   }
@@ -61,7 +60,13 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
     publisher?.publish();
   }
 
-  pages.get('/snippets', (context) => showList(context));
+  pages.get('/snippets', (context) => {
+    const id = Number(context.req.query('deleted'));
+    return showList(
+      context,
+      id > 0 ? html`<p class="card notice good" role="status">Snippet ${id} is deleted.</p>` : undefined,
+    );
+  });
 
   pages.post('/snippets', async (context) => {
     const { organization } = context.var;
@@ -70,7 +75,7 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
     const flaw = tooLong({ name: title });
     if (flaw !== undefined) {
       context.status(422);
-      return showList(context, { name: title, flaw });
+      return showList(context, html`<p class="card notice bad" role="alert">${flaw}</p>`, title);
     }
     const { id } = snippets.create(organization.id, { name: title });
     return context.redirect(`/snippets/${id}`, 303);
@@ -83,29 +88,24 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
     const form = formOf(await context.req.parseBody());
     const page = pathOf(context.req.query('page'));
     const { id } = snippet;
-    const edited = { ...snippet, ...form };
-    const preview = await previewOf(edited);
-    const isPublished = form.action === 'publish' || form.action === 'publish-empty';
-    const refuse = (notice: Html) => {
-      context.status(422);
-      return showSnippet(context, { unsaved: form, notice });
+    const { content, error } = await previewOf({ ...snippet, ...form });
+    const isPublished = form.action.startsWith('publish');
+    const refuse = (status: 409 | 422, why: { notice?: Html; conflict?: Html } = {}) => {
+      context.status(status);
+      return showSnippet(context, { unsaved: form, ...why });
     };
-    const flaw = tooLong(form) ?? ('error' in preview ? preview.error : undefined);
     if (form.action === 'preview') {
-      if (flaw !== undefined) context.status(422);
-      return showSnippet(context, { unsaved: form });
+      return error === undefined ? showSnippet(context, { unsaved: form }) : refuse(422);
     }
-    if (flaw !== undefined && (isPublished || tooLong(form) !== undefined)) {
-      return refuse(refusedNotice(isPublished ? 'published' : 'saved', flaw));
+    const flaw = isPublished ? error : tooLong(form);
+    if (flaw !== undefined) {
+      return refuse(422, { notice: refusedNotice(isPublished ? 'published' : 'saved', flaw) });
     }
-    if (isChangedSince(snippet, form)) {
-      context.status(409);
-      return showSnippet(context, { unsaved: form, conflict: conflictNotice(snippet) });
+    if (isChangedSince(snippet, form)) return refuse(409, { conflict: conflictNotice(snippet) });
+    if (form.action === 'publish' && content?.trim() === '') {
+      return refuse(422, { notice: emptyNotice(snippet) });
     }
-    if (form.action === 'publish' && 'content' in preview && preview.content.trim() === '') {
-      return refuse(emptyNotice(snippet));
-    }
-    snippets.save(organization.id, id, edited);
+    snippets.save(organization.id, id, form);
     if (!isPublished) return context.redirect(addressOf(id, page, 'saved'), 303);
     snippets.publish(organization.id, id);
     announce(context.var, 'snippet.published', id);
@@ -133,9 +133,8 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
     const versions = snippets.versions(organization.id, snippet.id);
     const version = versions.find((one) => one.number === number);
     if (version === undefined) return context.notFound();
-    const before = versions.find((one) => one.number === number - 1);
-    const body = await versionPart(snippet, version, before, publisher);
-    return context.render(body, { title: `${snippet.name}, version ${number}`, section, scripts: ['copy'] });
+    const body = await versionPart(snippet, versions, version, publisher);
+    return context.render(body, { title: `${snippet.name}, version ${number}`, section });
   });
 
   ask(pages, `${oneSnippet}/discard`, ({ var: { organization, snippet } }) => {
@@ -145,11 +144,8 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
       title: `Discard the draft of “${snippet.name}”?`,
       body: html`<p>The draft becomes the content of version ${published} again, which pages show. What was typed since then is lost.</p>`,
       yes: 'Discard it',
-      back: addressOf(id, '/'),
-      act() {
-        snippets.save(organization.id, id, { ...snippet, draft });
-        return addressOf(id, '/');
-      },
+      back: `/snippets/${id}`,
+      act: () => snippets.save(organization.id, id, { ...snippet, draft }),
     };
   });
 
@@ -166,11 +162,11 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
       body: html`<p>This makes version ${newest.number + 1}, with the content of version ${number}, and publishes it. All versions stay.
         A draft that was never published stays, too.</p>`,
       yes: `Publish version ${number} again`,
-      back: addressOf(id, '/'),
+      back: `/snippets/${id}`,
+      afterwards: addressOf(id, '/', 'published'),
       act() {
         snippets.rollBack(organization.id, id, number);
         announce(context.var, 'snippet.published', id);
-        return addressOf(id, '/', 'published');
       },
     };
   });
@@ -184,11 +180,11 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
       body: html`${consequence(snippet, publisher)}
         <p>The draft and all versions stay, and version ${published} can be published again.</p>`,
       yes: 'Unpublish it',
-      back: addressOf(id, '/'),
+      back: `/snippets/${id}`,
+      afterwards: addressOf(id, '/', 'published'),
       act() {
         snippets.unpublish(organization.id, id);
         announce(context.var, 'snippet.unpublished', id);
-        return addressOf(id, '/', 'published');
       },
     };
   });
@@ -201,11 +197,11 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
       body: html`${consequence(snippet, publisher)}
         <p>Its draft and its versions are gone then. Its id, ${id}, is never given to another snippet.</p>`,
       yes: 'Delete it',
-      back: addressOf(id, '/'),
+      back: `/snippets/${id}`,
+      afterwards: `/snippets?deleted=${id}`,
       act() {
         snippets.delete(organization.id, id);
         announce(context.var, 'snippet.deleted', id);
-        return `/snippets?deleted=${id}`;
       },
     };
   });

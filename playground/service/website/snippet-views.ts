@@ -5,9 +5,9 @@ import type { Publisher } from '../publisher.ts';
 import { parseParams } from '../schemas.ts';
 import type { Snippet, SnippetVersion } from '../store/snippets.ts';
 import { renderTemplate } from '../template.ts';
-import { field, type Html, table, time } from './layout.ts';
+import { copyButton, field, type Html, table, time } from './layout.ts';
 import { countOf, placesList } from './places.ts';
-import { embedsOf, previewOf, revisionOf, type SnippetForm } from './snippet-form.ts';
+import { previewOf, revisionOf, type SnippetForm } from './snippet-form.ts';
 
 function stateOf({ draft, published, publishedAt, publishedContent }: Snippet): Html {
   if (published === null) return html`<span class="badge">not published</span>`;
@@ -20,19 +20,13 @@ function nameField(value = ''): Html {
   return field('name', 'Name', input, `At most ${limits.name} characters.`);
 }
 
-/**
- * @param deleted the id of the one that was deleted just now
- * @param refused a name of a new snippet, and why it was refused
- */
 export function listPart(
   snippets: readonly Snippet[],
   search: string,
   publisher: Publisher | undefined,
-  deleted: number | undefined,
-  refused?: { name: string; flaw: string },
+  newName?: string,
 ): Html {
   return html`<h1>Snippets</h1>
-      ${deleted && html`<p class="card notice good" role="status">Snippet ${deleted} is deleted.</p>`}
       <form class="row" role="search">
         ${field('search', 'Search names, texts and ids', html`<input id="search" name="search" type="search" value="${search}">`)}
         <button>Search</button>
@@ -52,9 +46,8 @@ export function listPart(
             )
       }
       <h2>Add a snippet</h2>
-      ${refused && html`<p class="card notice bad" role="alert">${refused.flaw}</p>`}
       <form class="row card" method="post" action="/snippets">
-        ${nameField(refused?.name)}
+        ${nameField(newName)}
         <button>Add</button>
       </form>`;
 }
@@ -90,8 +83,6 @@ export async function editPart({
   const { id, published } = snippet;
   const { name, draft, sample } = unsaved ?? snippet;
   const preview = await previewOf({ ...snippet, name, draft, sample });
-  const embeds = 'error' in preview ? embedsOf(id, {}) : preview.embeds;
-  const around = await surroundingsOf(snippet, publisher, page);
   return html`<h1>${name}</h1>
       <p class="hint">Snippet ${id} · ${stateOf(snippet)}</p>
       <form class="card two" id="edit" method="post" action="${addressOf(id, page)}" autocomplete="off" data-draft="/snippets/${id}/draft"${unsaved && html` data-unsaved`}>
@@ -122,17 +113,13 @@ ${sample}</textarea>`,
           </div>
           ${diffPart(`What changed since version ${published}`, snippet.publishedContent ?? snippet.draft, draft)}
         </div>
-        <div>
-          <h2 id="preview">Preview</h2>
-          <p class="status bad" role="status" data-flaw>${preview.note}</p>
-          <iframe data-before="${around.before}" sandbox title="Preview of ${name}" srcdoc="${'error' in preview ? '' : around.before + preview.content}"></iframe>
-          ${around.note}
-        </div>
+        ${await previewPart(name, preview, snippet.id, versions, publisher, page)}
       </form>
+      <script type="module" src="/assets/editor.js"></script>
       <h2>Embed it</h2>
       <div class="card">
-        ${embedPart('component', 'In .astro and .mdx files', embeds.component)}
-        ${embedPart('element', 'In Markdown, HTML and UI frameworks', embeds.element)}
+        ${embedPart('component', 'In .astro and .mdx files', preview.embeds.component)}
+        ${embedPart('element', 'In Markdown, HTML and UI frameworks', preview.embeds.element)}
       </div>
       ${placesPart(snippet, publisher)}
       ${versionsPart(snippet, versions)}
@@ -145,7 +132,7 @@ ${sample}</textarea>`,
 
 function embedPart(form: string, label: string, text: string): Html {
   return html`<p class="hint">${label}</p>
-        <div class="row"><code class="grow" id="embed-${form}">${text}</code><button class="quiet" type="button" data-copy="embed-${form}" aria-label="Copy: ${label}" hidden>Copy</button></div>`;
+        <div class="row"><code class="grow" id="embed-${form}">${text}</code>${copyButton(`embed-${form}`, label)}</div>`;
 }
 
 /** Where the site shows it. */
@@ -193,34 +180,45 @@ function diffPart(title: string, before: string, after: string): Html | '' {
   return html`<details><summary>${title}</summary><pre tabindex="0">${shown}</pre></details>`;
 }
 
-/** With what a preview of a snippet looks as on the site, and where that is. */
-async function surroundingsOf(
-  { id, publishedContent }: Snippet,
+/** How a content looks, in its place on a page of the site. */
+async function previewPart(
+  title: string,
+  { note, content }: Awaited<ReturnType<typeof previewOf>>,
+  id: number,
+  versions: readonly SnippetVersion[],
   publisher: Publisher | undefined,
   wanted = '/',
-): Promise<{ before: string; note: Html | '' }> {
-  const contentWith = (params: string) =>
-    renderTemplate(publishedContent ?? '', parseParams(params) ?? {}).catch(() => '');
-  const { page, before = '' } = (await publisher?.surroundings(id, contentWith, wanted)) ?? {};
-  if (before === '') return { before, note: '' };
-  const note =
-    page === undefined
-      ? "With the styles of the site's home page."
-      : `As on ${page}, in its place and with its styles.`;
-  return { before, note: html`<p class="hint">${note}</p>` };
+): Promise<Html> {
+  // What was published last may not be on the site yet.
+  const contentsWith = (params: string) =>
+    Promise.all(
+      versions.slice(0, 3).map(async (version) => {
+        const rendered = await renderTemplate(version.content, parseParams(params) ?? {});
+        return rendered.content ?? '';
+      }),
+    );
+  const { page, before = '' } = (await publisher?.surroundings(id, contentsWith, wanted)) ?? {};
+  const styles = page
+    ? `As on ${page}, in its place and with its styles.`
+    : "With the styles of the site's home page.";
+  return html`<div>
+          <h2>Preview</h2>
+          <p class="status bad" role="status" data-flaw>${note}</p>
+          <iframe data-before="${before}" sandbox title="Preview of ${title}" srcdoc="${content && before + content}"></iframe>
+          ${before && html`<p class="hint">${styles}</p>`}
+        </div>`;
 }
 
 /** A version in full, and as it looked. */
 export async function versionPart(
   snippet: Snippet,
-  version: SnippetVersion,
-  before: SnippetVersion | undefined,
+  versions: readonly SnippetVersion[],
+  { number, content, publishedAt }: SnippetVersion,
   publisher: Publisher | undefined,
 ): Promise<Html> {
   const { id, name, published, draft } = snippet;
-  const { number, content, publishedAt } = version;
+  const before = versions.find((one) => one.number === number - 1);
   const preview = await previewOf({ ...snippet, draft: content });
-  const around = await surroundingsOf(snippet, publisher);
   return html`<p><a href="/snippets/${id}">Back to ${name}</a></p>
       <h1>${name}, version ${number}</h1>
       <p class="hint">Published ${time(publishedAt)}. ${
@@ -230,18 +228,11 @@ export async function versionPart(
         <div>
           <h2>Content</h2>
           <pre tabindex="0" id="version">${content}</pre>
-          <p class="row"><button class="quiet" type="button" data-copy="version" hidden>Copy</button> ${number === published ? '' : rollBackLink(id, number)}</p>
+          <p class="row">${copyButton('version')} ${number === published ? '' : rollBackLink(id, number)}</p>
           ${before && diffPart(`What changed since version ${before.number}`, before.content, content)}
           ${diffPart('What changed from here to the draft', content, draft)}
         </div>
-        <div>
-          <h2>Preview</h2>
-          ${
-            'error' in preview
-              ? html`<p class="status bad">${preview.error}</p>`
-              : html`<iframe sandbox title="Preview of version ${number}" srcdoc="${around.before + preview.content}"></iframe>${around.note}`
-          }
-        </div>
+        ${await previewPart(`version ${number}`, preview, id, versions, publisher)}
       </div>`;
 }
 
