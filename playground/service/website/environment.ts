@@ -4,7 +4,7 @@ import type { ServiceOptions } from '../index.ts';
 import type { Publisher } from '../publisher.ts';
 import type { Store } from '../store/index.ts';
 import type { Organization } from '../store/organizations.ts';
-import type { Snippet } from '../store/snippets.ts';
+import type { Snippet, SnippetVersion } from '../store/snippets.ts';
 import type { WebhookSender } from '../webhooks.ts';
 import type { Html, PageFacts } from './layout.ts';
 
@@ -23,8 +23,12 @@ export interface WebsiteEnvironment {
     organization: Organization;
     /** The site, if it is this organization's. */
     publisher: Publisher | undefined;
-    /** On the pages of a snippet. */
+    /** On the pages of a snippet, as are the next two. */
     snippet: Snippet;
+    /** The newest first. */
+    versions: readonly SnippetVersion[];
+    /** The page of the site to which one goes back. */
+    page: string;
   };
 }
 

@@ -12,7 +12,8 @@ export interface PublicationView {
   id?: number | undefined;
 }
 
-type Parts = Omit<WebsiteEnvironment['Variables'], 'snippet'> & Pick<WebsiteParts, 'store'>;
+type Parts = Pick<WebsiteEnvironment['Variables'], 'organization' | 'publisher'> &
+  Pick<WebsiteParts, 'store'>;
 
 /** A path of the site, to lead back to. Nothing that could be another host. */
 export function pathOf(page: string | undefined): string {

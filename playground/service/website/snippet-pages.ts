@@ -7,7 +7,7 @@ import type { Html } from './layout.ts';
 import { pathOf } from './publication.ts';
 import { ask } from './questions.ts';
 import { formOf, previewOf, revisionOf, type SnippetForm, tooLong } from './snippet-form.ts';
-import { addressOf, consequence, editPart, listPart, versionPart } from './snippet-views.ts';
+import { addressOf, consequence, editPart, listPart, type Unsaved, versionPart } from './snippet-views.ts';
 
 const section = '/snippets';
 const oneSnippet = '/snippets/:id{[1-9][0-9]{0,14}}';
@@ -19,9 +19,12 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
   const { snippets } = store;
 
   pages.use(`${oneSnippet}/*`, async (context, next) => {
-    const snippet = snippets.get(context.var.organization.id, Number(context.req.param('id')));
+    const { organization } = context.var;
+    const snippet = snippets.get(organization.id, Number(context.req.param('id')));
     if (snippet === undefined) return context.notFound();
     context.set('snippet', snippet);
+    context.set('versions', snippets.versions(organization.id, snippet.id));
+    context.set('page', pathOf(context.req.query('page')));
     return next();
   });
 
@@ -34,19 +37,14 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
   }
 
   /** The page of a snippet; `notice` says why something was not saved. */
-  async function showSnippet(
-    context: PageContext,
-    { notice = '', ...typed }: { unsaved?: SnippetForm; notice?: Html | ''; conflict?: Html } = {},
-  ) {
-    const { organization, publisher, snippet } = context.var;
-    const page = pathOf(context.req.query('page'));
+  async function showSnippet(context: PageContext, { notice, ...typed }: Unsaved & { notice?: Html } = {}) {
+    const { publisher, snippet, page } = context.var;
     const isFlagged = context.req.query('published') !== undefined;
     const isWorth = isFlagged || publisher?.latest()?.state !== 'done';
-    const isSaved = context.req.query('saved') !== undefined && notice === '';
-    const versions = snippets.versions(organization.id, snippet.id);
+    const isSaved = context.req.query('saved') !== undefined && notice === undefined;
     const body = html`${notice}
         ${isSaved ? savedNotice(snippet) : ''}
-        ${await editPart({ ...typed, snippet, versions, page, publisher })}`;
+        ${await editPart(context.var, typed)}`;
     return context.render(body, {
       title: typed.unsaved?.name ?? snippet.name,
       section,
@@ -84,26 +82,23 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
   pages.get(oneSnippet, (context) => showSnippet(context));
 
   pages.post(oneSnippet, async (context) => {
-    const { organization, snippet } = context.var;
+    const { organization, snippet, page } = context.var;
     const form = formOf(await context.req.parseBody());
-    const page = pathOf(context.req.query('page'));
     const { id } = snippet;
     const { content, error } = await previewOf({ ...snippet, ...form });
     const isPublished = form.action.startsWith('publish');
-    const refuse = (status: 409 | 422, why: { notice?: Html; conflict?: Html } = {}) => {
+    const answer = (status: 200 | 409 | 422, why: { notice?: Html; conflict?: Html } = {}) => {
       context.status(status);
       return showSnippet(context, { unsaved: form, ...why });
     };
-    if (form.action === 'preview') {
-      return error === undefined ? showSnippet(context, { unsaved: form }) : refuse(422);
-    }
+    if (form.action === 'preview') return answer(error === undefined ? 200 : 422);
     const flaw = isPublished ? error : tooLong(form);
     if (flaw !== undefined) {
-      return refuse(422, { notice: refusedNotice(isPublished ? 'published' : 'saved', flaw) });
+      return answer(422, { notice: refusedNotice(isPublished ? 'published' : 'saved', flaw) });
     }
-    if (isChangedSince(snippet, form)) return refuse(409, { conflict: conflictNotice(snippet) });
+    if (isChangedSince(snippet, form)) return answer(409, { conflict: conflictNotice(snippet) });
     if (form.action === 'publish' && content?.trim() === '') {
-      return refuse(422, { notice: emptyNotice(snippet) });
+      return answer(422, { notice: emptyNotice(snippet) });
     }
     snippets.save(organization.id, id, form);
     if (!isPublished) return context.redirect(addressOf(id, page, 'saved'), 303);
@@ -128,12 +123,11 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
   });
 
   pages.get(`${oneSnippet}/versions/${oneVersion}`, async (context) => {
-    const { organization, publisher, snippet } = context.var;
+    const { snippet, versions } = context.var;
     const number = Number(context.req.param('number'));
-    const versions = snippets.versions(organization.id, snippet.id);
     const version = versions.find((one) => one.number === number);
     if (version === undefined) return context.notFound();
-    const body = await versionPart(snippet, versions, version, publisher);
+    const body = await versionPart(context.var, version);
     return context.render(body, { title: `${snippet.name}, version ${number}`, section });
   });
 
@@ -150,10 +144,9 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
   });
 
   ask(pages, `${oneSnippet}/versions/${oneVersion}/roll-back`, (context) => {
-    const { organization, snippet } = context.var;
+    const { organization, snippet, versions } = context.var;
     const { id, name, published } = snippet;
     const number = Number(context.req.param('number'));
-    const versions = snippets.versions(organization.id, id);
     const [newest] = versions;
     const isThere = versions.some((version) => version.number === number);
     if (newest === undefined || number === published || !isThere) return undefined;

@@ -5,6 +5,7 @@ import type { Publisher } from '../publisher.ts';
 import { parseParams } from '../schemas.ts';
 import type { Snippet, SnippetVersion } from '../store/snippets.ts';
 import { renderTemplate } from '../template.ts';
+import type { WebsiteEnvironment } from './environment.ts';
 import { copyButton, field, type Html, table, time } from './layout.ts';
 import { countOf, placesList } from './places.ts';
 import { previewOf, revisionOf, type SnippetForm } from './snippet-form.ts';
@@ -60,26 +61,16 @@ export function addressOf(id: number, page: string, flag?: 'published' | 'saved'
   return `/snippets/${id}${query.size > 0 ? `?${query}` : ''}`;
 }
 
-interface Edit {
-  snippet: Snippet;
-  versions: readonly SnippetVersion[];
-  /** What was typed and not saved. */
+type Shown = WebsiteEnvironment['Variables'];
+
+/** What was typed and not saved, and what is said of another's draft. */
+export interface Unsaved {
   unsaved?: SnippetForm;
-  /** What is said of another's draft. */
   conflict?: Html;
-  /** The page of the site to which one goes back. */
-  page: string;
-  publisher: Publisher | undefined;
 }
 
-export async function editPart({
-  snippet,
-  versions,
-  unsaved,
-  conflict,
-  page,
-  publisher,
-}: Edit): Promise<Html> {
+export async function editPart(shown: Shown, { unsaved, conflict }: Unsaved): Promise<Html> {
+  const { snippet, versions, page, publisher } = shown;
   const { id, published } = snippet;
   const { name, draft, sample } = unsaved ?? snippet;
   const preview = await previewOf({ ...snippet, name, draft, sample });
@@ -113,7 +104,7 @@ ${sample}</textarea>`,
           </div>
           ${diffPart(`What changed since version ${published}`, snippet.publishedContent ?? snippet.draft, draft)}
         </div>
-        ${await previewPart(name, preview, snippet.id, versions, publisher, page)}
+        ${await previewPart(name, preview, shown)}
       </form>
       <script type="module" src="/assets/editor.js"></script>
       <h2>Embed it</h2>
@@ -184,20 +175,17 @@ function diffPart(title: string, before: string, after: string): Html | '' {
 async function previewPart(
   title: string,
   { note, content }: Awaited<ReturnType<typeof previewOf>>,
-  id: number,
-  versions: readonly SnippetVersion[],
-  publisher: Publisher | undefined,
-  wanted = '/',
+  { snippet, versions, page: wanted, publisher }: Shown,
 ): Promise<Html> {
   // What was published last may not be on the site yet.
-  const contentsWith = (params: string) =>
-    Promise.all(
-      versions.slice(0, 3).map(async (version) => {
-        const rendered = await renderTemplate(version.content, parseParams(params) ?? {});
-        return rendered.content ?? '';
-      }),
+  const contentsWith = async (params: string) => {
+    const given = parseParams(params) ?? {};
+    const newest = await Promise.all(
+      versions.slice(0, 3).map((version) => renderTemplate(version.content, given)),
     );
-  const { page, before = '' } = (await publisher?.surroundings(id, contentsWith, wanted)) ?? {};
+    return newest.flatMap((rendered) => rendered.content ?? []);
+  };
+  const { page, before = '' } = (await publisher?.surroundings(snippet.id, contentsWith, wanted)) ?? {};
   const styles = page
     ? `As on ${page}, in its place and with its styles.`
     : "With the styles of the site's home page.";
@@ -210,12 +198,9 @@ async function previewPart(
 }
 
 /** A version in full, and as it looked. */
-export async function versionPart(
-  snippet: Snippet,
-  versions: readonly SnippetVersion[],
-  { number, content, publishedAt }: SnippetVersion,
-  publisher: Publisher | undefined,
-): Promise<Html> {
+export async function versionPart(shown: Shown, version: SnippetVersion): Promise<Html> {
+  const { snippet, versions } = shown;
+  const { number, content, publishedAt } = version;
   const { id, name, published, draft } = snippet;
   const before = versions.find((one) => one.number === number - 1);
   const preview = await previewOf({ ...snippet, draft: content });
@@ -232,7 +217,7 @@ export async function versionPart(
           ${before && diffPart(`What changed since version ${before.number}`, before.content, content)}
           ${diffPart('What changed from here to the draft', content, draft)}
         </div>
-        ${await previewPart(`version ${number}`, preview, id, versions, publisher)}
+        ${await previewPart(`version ${number}`, preview, shown)}
       </div>`;
 }
 
