@@ -1,19 +1,20 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import { containerPage, integration } from '../embed/element.ts';
 import type { EmbedNote, InvalidEmbed } from '../failures/report.ts';
+import { shownPath } from '../files/paths.ts';
 import { isSince } from '../files/read.ts';
 import type { Manifest } from '../record/manifest.ts';
-import { lockFile, manifestFile, missingNote, noteMissing } from '../record/manifest-file.ts';
-import { lockAfterRefresh } from '../record/output-lock.ts';
+import { manifestFile, missingNote, noteMissing, removeManifest } from '../record/manifest-file.ts';
+import { lockFile, lockForBuild } from '../record/output-lock.ts';
 import type { RouteToHeaders } from '../settings/astro-version.ts';
 import { isWithoutKey, requireConnection } from '../settings/settings.ts';
 import { routeFiles } from '../settings/site-urls.ts';
 import type { FetchedSnippets, FetchHook, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { FileEmbed } from '../snippets/file-embeds.ts';
+import type { SourceSearch } from '../source/source-search.ts';
 import type { SiteBuild } from './build-site.ts';
 import type { CollectedEntry } from './inline-snippets.ts';
 import {
@@ -25,35 +26,59 @@ import {
 } from './scan-site.ts';
 import { SiteRun } from './site-run.ts';
 
+const unfinished = 'The last build was not finished.';
+
 /** A build; or a sync, which loads collections and nothing else. */
-export class BuildRun extends SiteRun {
-  readonly #manifest = manifestFile({
+export class BuildRun extends SiteRun implements SiteBuild {
+  readonly manifest = manifestFile({
     ...this.site.sources.folders,
     cacheDir: fileURLToPath(this.site.config.cacheDir),
   });
-  readonly #lockFile = lockFile(this.#manifest, this.site.sources.folders.outDir);
-  #announcements: Announcements | undefined;
-  #lock: ReturnType<typeof lockAfterRefresh> | undefined;
-  #hadManifest = false;
-  #isLocked = false;
+  readonly logger = this.site.logger;
+  readonly assets = this.site.config.build.assets;
+  readonly lateHooks = this.site.config.integrations
+    .filter(({ name }) => !name.startsWith('astro-snippets'))
+    .filter(({ hooks }) => hooks['astro:build:generated'] ?? hooks['astro:build:done'])
+    .map(({ name }) => name);
+  // Known when pages are generated.
+  directory!: string;
+  routeToHeaders: RouteToHeaders | undefined;
+  fetcher!: SnippetFetcher;
+  search!: SourceSearch;
+  verifier = new OutputVerifier(undefined);
+  announcements: Announcements | undefined;
+  hadManifest = false;
+  #lock: ReturnType<typeof lockForBuild> | undefined;
   /** Collections for which snippets are being fetched: Astro loads all of them at the same time. */
   #fetching = 0;
   /** By the names of collections, since Astro may load one again. */
   readonly #collected = new Map<string, CollectedEntry[]>();
   /** Unless the site needs no manifest. */
-  #inlined: { build: SiteBuild; manifest: Manifest } | undefined;
+  #inlined: Manifest | undefined;
   /** When pages were done, in milliseconds since the epoch: what was written later is checked, too. */
-  #finished: { at: number; verifier: OutputVerifier } | undefined;
+  #finishedAt: number | undefined;
+
+  get collected(): CollectedEntry[] {
+    return [...this.#collected.values()].flat();
+  }
+
+  get #lockFile(): string {
+    return lockFile(this.manifest, this.site.sources.folders.outDir);
+  }
 
   protected override async openFetcher(): Promise<SnippetFetcher> {
     // Until then, a refresh may write the record of the last build.
     if (this.site.command === 'build') await this.lockOutput();
-    const { fetcherAfter } = await import('./build-fetcher.ts');
-    const { readManifest } = await import('../record/manifest.ts');
+    const { SnippetFetcher } = await import('../snippets/fetch-snippets.ts');
+    const { readManifest, supersededBy } = await import('../record/manifest.ts');
     // Needed later. While Astro bundles and renders, loading it delays nothing.
     void import('./build-site.ts').catch(() => {});
-    this.before = (await readManifest(this.#manifest)).manifest;
-    return fetcherAfter(this.before, this.settings, this.site.logger);
+    this.before = (await readManifest(this.manifest)).manifest;
+    return new SnippetFetcher(this.settings, {
+      warn: (line) => this.logger.warn(line),
+      remember: true,
+      isSuperseded: supersededBy(this.before),
+    });
   }
 
   override async fetch(options: Parameters<FetchHook>[0]): Promise<FetchedSnippets> {
@@ -78,17 +103,15 @@ export class BuildRun extends SiteRun {
   async start(): Promise<void> {
     // Before Astro empties the output of the build that is running.
     if (existsSync(this.#lockFile)) await this.lockOutput();
-    this.#announcements = new Announcements((request, pathname) => this.#prefetch(request, pathname));
-    this.#hadManifest = existsSync(this.#manifest);
+    this.announcements = new Announcements((request, pathname) => this.#prefetch(request, pathname));
+    this.hadManifest = existsSync(this.manifest);
     // Nothing more is loaded for a site that never showed a snippet.
-    if (this.#hadManifest) {
-      const { removeOtherPacks } = await import('../record/pack.ts');
+    if (this.hadManifest) {
       const fetcher = await this.open();
       const requests = this.before?.snippets ?? [];
       if (requests.length > 0) this.#requireConnection('the snippets of the last build');
       // From here on the record is wrong, even if this build is killed.
-      await rm(this.#manifest, { force: true });
-      removeOtherPacks(this.#manifest, {});
+      removeManifest(this.manifest, unfinished);
       // While Astro still bundles. A snippet that is no longer embedded costs a request and nothing else.
       for (const request of requests) fetcher.answers.prefetch(request);
     }
@@ -99,7 +122,7 @@ export class BuildRun extends SiteRun {
   /** Has pages rendered again once an entry has changed: Astro restores those whose own data is the same as it was. */
   async #renewEntries(): Promise<void> {
     const { cacheDir, experimental } = this.site.config;
-    const collected = [...this.#collected.values()].flat();
+    const { collected } = this;
     const before = this.before?.collections ?? [];
     if (!experimental.incrementalBuild || collected.length + before.length === 0) return;
     const { hashOf } = await import('../record/manifest.ts');
@@ -131,71 +154,47 @@ export class BuildRun extends SiteRun {
    */
   async lockOutput(): Promise<void> {
     const { root, outDir } = this.site.sources.folders;
-    const log = (line: string) => this.site.logger.info(line);
+    const log = (line: string) => this.logger.info(line);
     // Several modules may ask at the same time.
-    this.#lock ??= lockAfterRefresh(this.#lockFile, relative(root, outDir), log);
+    this.#lock ??= lockForBuild(this.#lockFile, shownPath(root, outDir), log).then((lock) => {
+      noteMissing(this.manifest, unfinished);
+      return lock;
+    });
     await this.#lock;
-    if (!this.#isLocked) noteMissing(this.#manifest, 'The last build was not finished.');
-    this.#isLocked = true;
   }
 
   /** When all pages are generated: inlines snippets into the output, once. */
   async finish(directory: string, routeToHeaders?: RouteToHeaders): Promise<void> {
-    if (this.#finished !== undefined) return;
+    if (this.#finishedAt !== undefined) return;
+    this.directory = directory;
+    this.routeToHeaders = routeToHeaders;
     await this.#attempt(async () => {
       const { apiKey, exclude } = this.settings;
       const { scannable, others } = listSiteFiles([directory], exclude);
-      let verifier = new OutputVerifier(apiKey);
-      // There was no sign of an embed so far. The output has the last word.
+      const verifier = new OutputVerifier(apiKey);
+      this.verifier = verifier;
+      // There was no sign of an embed so far, but there may be one in the output.
       const isPlain =
         this.#lock === undefined &&
         this.#collected.size === 0 &&
         !scannable.some((file) => verifier.mayEmbed(file));
-      if (!isPlain) {
-        // What is inside an embed goes, so the files are checked as they are then.
-        verifier = new OutputVerifier(apiKey);
-        await this.#inline({ directory, routeToHeaders, verifier }, scannable);
-      }
-      await verifier.read(others);
-      for (const { file } of verifier.withKey) await rm(file, { force: true });
-      verifier.refuse((names) => `The API key was found in ${names}. These files were removed.`);
-      this.#finished = { at: Date.now(), verifier };
+      if (!isPlain) await this.#inline(scannable);
+      await this.verifier.read(others);
+      for (const { file } of this.verifier.withKey) rmSync(file, { force: true });
+      this.verifier.refuse((names) => `The API key was found in ${names}. These files were removed.`);
+      this.#finishedAt = Date.now();
     });
     await this.close();
   }
 
   /** What it loads would be most of the cost of a site without embeds. */
-  async #inline(
-    output: Pick<SiteBuild, 'directory' | 'routeToHeaders' | 'verifier'>,
-    scannable: readonly ScannableFile[],
-  ): Promise<void> {
-    const fetcher = await this.open();
-    const { settings, urls, environment, before } = this;
-    const { config, logger, sources } = this.site;
+  async #inline(scannable: readonly ScannableFile[]): Promise<void> {
+    // What is inside an embed goes, so the files are checked as they are then.
+    this.verifier = new OutputVerifier(this.settings.apiKey);
+    this.fetcher = await this.open();
+    this.search = await this.openSearch();
     const { buildSite } = await import('./build-site.ts');
-    const { SourceSearch } = await import('../source/source-search.ts');
-    const build: SiteBuild = {
-      ...output,
-      fetcher,
-      before,
-      manifest: this.#manifest,
-      hadManifest: this.#hadManifest,
-      collected: [...this.#collected.values()].flat(),
-      urls,
-      classes: this.classes?.written,
-      search: new SourceSearch(sources),
-      settings,
-      environment,
-      logger,
-      announcements: this.#announcements,
-      assets: config.build.assets,
-      lateHooks: config.integrations
-        .filter(({ name }) => !name.startsWith('astro-snippets'))
-        .filter(({ hooks }) => hooks['astro:build:generated'] ?? hooks['astro:build:done'])
-        .map(({ name }) => name),
-    };
-    const manifest = await buildSite(build, scannable);
-    this.#inlined = manifest && { build, manifest };
+    this.#inlined = await buildSite(this, scannable);
   }
 
   /**
@@ -204,25 +203,25 @@ export class BuildRun extends SiteRun {
    * that were made before.
    */
   async complete(directory: string): Promise<void> {
-    const finished = this.#finished;
-    if (finished !== undefined) {
+    const at = this.#finishedAt;
+    if (at !== undefined) {
       await this.#attempt(async () => {
-        const { at, verifier } = finished;
-        const made = this.#inlined;
+        const { verifier } = this;
+        const inlined = this.#inlined;
         const isLate = ({ file }: SiteFile) => isSince(statSync(file, { throwIfNoEntry: false }), at);
         const { scannable, others, compressed } = listSiteFiles([directory], this.settings.exclude);
         const embedding = scannable.filter((file) => isLate(file) && verifier.mayEmbed(file));
         await verifier.read(others.filter(isLate));
         // Of the whole build: Astro still removed those that it rendered pages with.
-        for (const line of verifier.codeWarnings()) this.site.logger.warn(line);
+        for (const line of verifier.codeWarnings()) this.logger.warn(line);
         verifier.refuse((names) => `Another integration wrote the API key into ${names}.`);
-        if (embedding.length > 0 || made !== undefined) {
+        if (embedding.length > 0 || inlined !== undefined) {
           const { refuseLateFiles } = await import('./output-state.ts');
-          refuseLateFiles(embedding, compressed, made?.manifest);
+          refuseLateFiles(embedding, compressed, inlined);
         }
         // A site without snippets has no record, and there is nothing to say of that.
-        if (made === undefined) await rm(missingNote(this.#manifest), { force: true });
-        else await (await import('./build-site.ts')).recordSite(made.build, made.manifest, at);
+        if (inlined === undefined) rmSync(missingNote(this.manifest), { force: true });
+        else await (await import('./build-site.ts')).recordSite(this, inlined, at);
       });
     }
     await this.release();
@@ -233,11 +232,8 @@ export class BuildRun extends SiteRun {
     try {
       await work();
     } catch (error) {
-      if (this.#isLocked) {
-        const { removeOtherPacks } = await import('../record/pack.ts');
-        noteMissing(this.#manifest, error as Error);
-        removeOtherPacks(this.#manifest, {});
-      }
+      const lock = await this.#lock?.catch(() => undefined);
+      if (lock !== undefined) removeManifest(this.manifest, error as Error);
       await this.release();
       throw error;
     }
@@ -245,7 +241,7 @@ export class BuildRun extends SiteRun {
 
   /** Astro has no hook for a build that failed, and a program may build again. */
   async release(): Promise<void> {
-    this.#announcements?.stop();
+    this.announcements?.stop();
     await this.close().catch(() => {});
     const lock = this.#lock;
     this.#lock = undefined;

@@ -2,11 +2,9 @@ import { rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { slugOfEmbed } from '../embed/element.ts';
 import { describeNote, listPlaces } from '../failures/report.ts';
-import { writeError } from '../files/write.ts';
+import { writeError, writeImages } from '../files/write.ts';
 import { type Manifest, writeManifest } from '../record/manifest.ts';
-import { noteMissing } from '../record/manifest-file.ts';
-import { removeOtherPacks } from '../record/pack.ts';
-import { writeImages } from '../record/write-images.ts';
+import { removeManifest } from '../record/manifest-file.ts';
 import type { SourceSearch } from '../source/source-search.ts';
 import type { Announcements } from './build-run.ts';
 import type { MadePage } from './inline-page.ts';
@@ -100,8 +98,7 @@ export async function recordSite(
 ): Promise<void> {
   // With a record, a check could say that nothing has changed.
   if (fetcher.showsChildren) {
-    noteMissing(manifest, 'The last build shows children instead of snippets.');
-    return removeOtherPacks(manifest, {});
+    return removeManifest(manifest, 'The last build shows children instead of snippets.');
   }
   const copies = findCopies(search.source.folders.root, directory, inlined.files, at);
   const files = await sealedFiles(directory, inlined.files, { at, before });
@@ -117,5 +114,4 @@ export async function recordSite(
     lateHooks: late.length === 0 ? undefined : lateHooks,
     copies: copies.length === 0 ? undefined : copies,
   });
-  removeOtherPacks(manifest, inlined);
 }

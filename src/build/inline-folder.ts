@@ -1,40 +1,39 @@
 import { existsSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
-import { cp, rename, rm } from 'node:fs/promises';
+import { cp } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { count } from '../client/format.ts';
 import { embedName } from '../embed/element.ts';
 import { userError } from '../failures/errors.ts';
 import { listNames } from '../failures/report.ts';
-import { isTemporary } from '../files/write.ts';
-import { hashShown } from '../record/changes.ts';
+import { contains, pathFrom, shownPath } from '../files/paths.ts';
+import { isTemporary, StagedFiles } from '../files/write.ts';
 import {
   hashOf,
+  hashShown,
   type Manifest,
   type ManifestFile,
   type RecordedSnippet,
   readManifest,
+  supersededBy,
   writeManifest,
 } from '../record/manifest.ts';
-import { contains, lockFile, noteMissing, pathFrom } from '../record/manifest-file.ts';
-import { lockAfterRefresh } from '../record/output-lock.ts';
-import { listPacks, openPack, removeOtherPacks } from '../record/pack.ts';
-import { fetcherAfter } from './build-fetcher.ts';
+import { listPacks, noteMissing, removeManifest, removeOtherPacks } from '../record/manifest-file.ts';
+import { lockFile, lockForBuild } from '../record/output-lock.ts';
+import { openPack } from '../record/pack.ts';
+import { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { MadePage } from './inline-page.ts';
 import { type InlinedSite, inlineSnippets, type LeftSnippet } from './inline-snippets.ts';
-import { sealedFiles, shownIn } from './output-state.ts';
-import { statesOf } from './refresh.ts';
+import { sealedFiles, shownIn, statesOf } from './output-state.ts';
 import { listSiteFiles, OutputVerifier, type ScannableFile, type SiteFile, scanSite } from './scan-site.ts';
-import { hashOfCopy, pageCopyOf, shownPath, withoutSuffix } from './side-products/page-copies.ts';
-import { StagedFiles } from './staged-files.ts';
+import { hashOfCopy, pageCopyOf, withoutSuffix } from './side-products/page-copies.ts';
 
-export interface FolderInlining extends Pick<InlinedSite, 'settings' | 'logger'> {
+export interface FolderInlining extends Pick<InlinedSite, 'settings' | 'logger' | 'manifest'> {
   /** Where people are: paths that are shown begin there. */
   cwd: string;
   /** The folder that a generator has written. */
   from: string;
   /** The folder to publish: the same one, or another that gets everything of it. */
   to: string;
-  manifest: string;
 }
 
 /** Inlines snippets into files of any generator, and updates those of an earlier run. Writes no file if it throws. */
@@ -42,7 +41,7 @@ export async function inlineFolder(inlining: FolderInlining): Promise<void> {
   const { cwd, to, manifest, logger } = inlining;
   refuseFolders(inlining);
   const log = (line: string) => logger.info(line);
-  const lock = await lockAfterRefresh(lockFile(manifest, to), shownPath(cwd, to), log);
+  const lock = await lockForBuild(lockFile(manifest, to), shownPath(cwd, to), log);
   const staged = new StagedFiles();
   try {
     await inlineLocked(inlining, staged);
@@ -63,7 +62,11 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
   // Without a record, files of an earlier run would never be updated again.
   if (kept.size > 0) settings.missingKey = 'error';
   const verifier = new OutputVerifier(settings.apiKey);
-  const fetcher = fetcherAfter(before, settings, logger);
+  const fetcher = new SnippetFetcher(settings, {
+    warn: (line) => logger.warn(line),
+    remember: true,
+    isSuperseded: supersededBy(before),
+  });
   // Of the files that are made, as they are now: with their embeds, or as an earlier run left them.
   const hashes = new Map(kept);
   const copiesOf = Map.groupBy(compressed, ({ name }) => withoutSuffix(name));
@@ -94,10 +97,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
       staged.add(targetOf(page), made.file, page.file);
       if (kept.has(page.name) && !made.file.equals(before)) updated.push(page.name);
       for (const copy of copiesOf.get(page.name) ?? []) {
-        const hash = hashOfCopy(copy, [before, made.file]) ?? '';
-        if (hash === hashOf(made.file)) continue;
-        hashes.set(copy.name, hash);
-        outdated.push({ copy, page });
+        if (hashOfCopy(copy, [before, made.file]) !== hashOf(made.file)) outdated.push({ copy, page });
       }
       return isPublished(page) ? leftIn(last, page.name, made) : [];
     });
@@ -106,6 +106,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
     verifier.refuse((names) => `The API key was found in ${names}. Nothing was written.`);
     for (const { copy, page } of outdated) {
       staged.add(targetOf(copy), await pageCopyOf(staged.read(targetOf(page)), copy), copy.file);
+      hashes.set(copy.name, '');
     }
     const recorded = new Set(inlined.files.map(({ name }) => name));
     // A file that the generator has written again without embeds, and one that a minifier has changed, look alike.
@@ -128,7 +129,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
   } catch (error) {
     // Before anything else, as in a build: an answer that arrives later could end the process without the report.
     await fetcher.close().catch(() => {});
-    removeOtherPacks(manifest, before ?? {});
+    removeOtherPacks(manifest, (await readManifest(lastRecordFile(manifest))).manifest);
     if (!existsSync(manifest)) noteMissing(manifest, error as Error);
     throw error;
   }
@@ -218,12 +219,16 @@ async function publish(
   record: Manifest | undefined,
 ): Promise<void> {
   const aside = asideOf(manifest);
-  const announce = (file: ManifestFile): ManifestFile => {
-    return { ...file, hash: hashes.get(file.name) ?? file.hash, next: [file.hash] };
-  };
-  if (record === undefined) await rm(aside, { force: true });
-  else writeManifest(aside, { ...record, files: record.files.map(announce) });
-  await rm(manifest, { force: true });
+  if (record === undefined) {
+    rmSync(aside, { force: true });
+    removeManifest(manifest, 'The last run shows children instead of snippets.');
+  } else {
+    const announce = (file: ManifestFile): ManifestFile => {
+      return { ...file, hash: hashes.get(file.name) ?? file.hash, next: [file.hash] };
+    };
+    writeManifest(aside, { ...record, files: record.files.map(announce) });
+    rmSync(manifest, { force: true });
+  }
   await staged.commit();
   if (from !== to) {
     const input = realpathSync(from);
@@ -239,10 +244,9 @@ async function publish(
   }
   if (record !== undefined) {
     const files = await sealedFiles(to, record.files, { at: Date.now(), before });
-    writeManifest(aside, { ...record, files });
-    await rename(aside, manifest);
+    writeManifest(manifest, { ...record, files });
+    rmSync(aside, { force: true });
   }
-  removeOtherPacks(manifest, record ?? {});
 }
 
 /** What earlier runs have left in the output is published, too. */

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { paced } from '../client/clock.ts';
 import { count, formatDuration } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { CollectionEntry } from '../failures/report.ts';
+import { inTurns } from '../files/read.ts';
 import { hashSource, headerPolicies } from '../html/content-security-policy.ts';
 import {
   asBefore,
@@ -12,7 +14,6 @@ import {
   type RecordedSnippet,
 } from '../record/manifest.ts';
 import { packWriter } from '../record/pack.ts';
-import { paced } from '../record/progress.ts';
 import type { RouteToHeaders } from '../settings/astro-version.ts';
 import type { EnvironmentFiles } from '../settings/environment.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -20,10 +21,10 @@ import type { SiteUrls } from '../settings/site-urls.ts';
 import type { FetchedSnippet, FetchedSnippets, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { blockFinder, type FileEmbed, type SnippetUse } from '../snippets/file-embeds.ts';
 import type { SourceSearch } from '../source/source-search.ts';
-import { classChecker } from './classes.ts';
+import { type ClassFile, classChecker } from './classes.ts';
 import { linkSnippets, panelScript } from './edit-links/edit-links.ts';
 import { type MadePage, pageInliner } from './inline-page.ts';
-import { inTurns, type OutputVerifier, type ScannableFile, type ScannedSite } from './scan-site.ts';
+import type { OutputVerifier, ScannableFile, ScannedSite } from './scan-site.ts';
 
 /** Astro's logger, or the command line. Lines are cleaned there. */
 export interface BuildLogger {
@@ -48,7 +49,7 @@ export interface InlinedSite {
   /** The headers that an adapter sends with the pages. */
   routeToHeaders?: RouteToHeaders | undefined;
   /** The classes for which CSS was made, with the option `classes`. */
-  classes?: readonly string[] | undefined;
+  classes?: Pick<ClassFile, 'written'> | undefined;
   collected?: readonly CollectedEntry[] | undefined;
 }
 
@@ -87,7 +88,7 @@ export async function inlineSnippets(
     linked,
     allow: headerPolicies(site.routeToHeaders ?? new Map(), site.urls.base),
   });
-  const styles = classes && classChecker(site.directory, site.urls.base, classes);
+  const styles = classes && classChecker(site.directory, site.urls.base, classes.written);
   const blocks = blockFinder((key) => snippets.get(key)?.html, placeOf);
   const inHeadings: FileEmbed[] = [];
   let embedCount = 0;
@@ -187,7 +188,7 @@ function siteRecorder(site: InlinedSite, uses: readonly SnippetUse[], snippets: 
       editLinks: settings.editLinks ? hashSource(panelScript()) : undefined,
       images,
     },
-    classes: site.classes,
+    classes: site.classes?.written,
     snippets: recorded,
     before: before && asBefore(before),
     files: [],

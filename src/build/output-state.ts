@@ -5,11 +5,11 @@ import type { FileKind } from '../embed/scan.ts';
 import { userError } from '../failures/errors.ts';
 import { listNames } from '../failures/report.ts';
 import { fileKind } from '../files/kinds.ts';
-import { isSince } from '../files/read.ts';
+import { inTurns, isSince } from '../files/read.ts';
 import { hashOf, type Manifest, type ManifestFile } from '../record/manifest.ts';
 import { type ReadableFile, readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
 import type { PageToBuild } from './refresh.ts';
-import { inTurns, type ScannableFile, type SiteFile } from './scan-site.ts';
+import type { ScannableFile, SiteFile } from './scan-site.ts';
 import { hashOfCopy, withoutSuffix } from './side-products/page-copies.ts';
 
 // Whether the output is what the record says. It may have been deleted, rolled back, or built again without the
@@ -52,6 +52,11 @@ export function stateOf(
   return { size, time: Math.floor(mtimeMs), hash, past: past.length === 0 ? undefined : past };
 }
 
+/** What a page and its copies may be. */
+export function statesOf({ hash, next = [] }: ManifestFile): Set<string> {
+  return new Set([hash, ...next]);
+}
+
 export function describeChanged(names: readonly string[]): string {
   return `Changed after the build, and still with the contents on record: ${listNames(names)}. A refresh does not write to these.`;
 }
@@ -71,7 +76,7 @@ export async function lookAtOutput(manifest: Manifest): Promise<OutputFlaws> {
   }
   const holdsEmbed = embedFinder(manifest.snippets);
   await inTurns(manifest.files, (recorded) => {
-    const { name, size, time, hash, shows, next = [], past = [] } = recorded;
+    const { name, size, time, shows, past = [] } = recorded;
     const path = join(output, name);
     const found = statSync(path, { throwIfNoEntry: false });
     const refuse = (reason: string) => void flaws.toBuild.push({ name, reason });
@@ -79,7 +84,7 @@ export async function lookAtOutput(manifest: Manifest): Promise<OutputFlaws> {
     if (found.size === size && Math.floor(found.mtimeMs) === time) return;
     const bytes = readFileSync(path);
     const hashNow = hashOf(bytes);
-    if (hashNow === hash || next.includes(hashNow)) return;
+    if (statesOf(recorded).has(hashNow)) return;
     if (past.includes(hashNow)) return refuse('is as it was before the last change on record');
     if (holdsEmbed({ name, bytes, kind: fileKind(name) as FileKind }))
       return refuse('has embeds: it was written without their snippets');

@@ -1,23 +1,30 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { containsKnownKey } from '../client/api-key.ts';
+import type { Progress } from '../client/clock.ts';
 import { count } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { FileKind } from '../embed/scan.ts';
 import { userError } from '../failures/errors.ts';
 import { entryName, listNames, listPlaces } from '../failures/report.ts';
 import { fileKind } from '../files/kinds.ts';
-import { isTemporary } from '../files/write.ts';
-import { type Contents, hashShown, outdatedIn } from '../record/changes.ts';
-import { asBefore, hashOf, type Manifest, type ManifestFile, writeManifest } from '../record/manifest.ts';
-import { pathFrom } from '../record/manifest-file.ts';
+import { pathFrom } from '../files/paths.ts';
+import { isTemporary, StagedFiles, writeImages } from '../files/write.ts';
+import {
+  asBefore,
+  type Contents,
+  hashOf,
+  hashShown,
+  type Manifest,
+  type ManifestFile,
+  outdatedIn,
+  writeManifest,
+} from '../record/manifest.ts';
 import { openPack } from '../record/pack.ts';
-import type { Progress } from '../record/progress.ts';
-import { writeImages } from '../record/write-images.ts';
 import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
 import { readEmbeds } from '../snippets/file-embeds.ts';
 import { type MadePage, pageInliner } from './inline-page.ts';
-import { describeLate, lookAtOutput, type OutputFlaws, stateOf } from './output-state.ts';
+import { describeLate, lookAtOutput, type OutputFlaws, stateOf, statesOf } from './output-state.ts';
 import type { SiteFile } from './scan-site.ts';
 import { type DerivedFile, findDerivedFiles, type OldContent } from './side-products/derived-files.ts';
 import {
@@ -27,7 +34,6 @@ import {
   pageCopyOf,
   siteFolders,
 } from './side-products/page-copies.ts';
-import { StagedFiles } from './staged-files.ts';
 
 /** A page that a refresh writes. Without its bytes: those of all pages may not fit into memory. */
 export interface RefreshedPage {
@@ -154,11 +160,6 @@ function oldContents(pages: readonly RefreshedPage[], { manifest, now }: Refresh
     const sources = content?.sources?.filter((source) => !now[index]?.sources?.includes(source)) ?? [];
     return id === undefined ? [] : [{ id, text: content?.text ?? '', sources }];
   });
-}
-
-/** What a page and its copies may be. */
-export function statesOf({ hash, next = [] }: ManifestFile): Set<string> {
-  return new Set([hash, ...next]);
 }
 
 /** Inlines snippets as a build does, in the pages as they were generated. */

@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { join, sep } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import picomatch from 'picomatch';
 import { keySearch } from '../client/api-key.ts';
 import { mayHold } from '../embed/element.ts';
@@ -8,8 +7,8 @@ import type { FileKind } from '../embed/scan.ts';
 import { userError } from '../failures/errors.ts';
 import { describeNote, type InvalidEmbed } from '../failures/report.ts';
 import { fileKind } from '../files/kinds.ts';
-import { isLargeBinary, overlaps, piecesOf, readUnlessLarge } from '../files/read.ts';
-import { contains } from '../record/manifest-file.ts';
+import { contains } from '../files/paths.ts';
+import { inTurns, isLargeBinary, overlaps, piecesOf, readUnlessLarge } from '../files/read.ts';
 import { pathOfFile } from '../settings/site-urls.ts';
 import type { FileEmbed, SnippetUse, SnippetUses } from '../snippets/file-embeds.ts';
 import type { InlinedSite } from './inline-snippets.ts';
@@ -200,18 +199,5 @@ export class OutputVerifier {
   refuse(describe: (names: string) => string): void {
     if (this.withKey.length === 0) return;
     throw userError('published-key', describe(this.withKey.map(({ name }) => name).join(', ')));
-  }
-}
-
-const turnMilliseconds = 10;
-
-/** Work that waits for the disk once per file takes several times as long. Now and then, the network gets its turn. */
-export async function inTurns<T>(items: readonly T[], work: (item: T) => void): Promise<void> {
-  let turnEnds = performance.now() + turnMilliseconds;
-  for (const item of items) {
-    work(item);
-    if (performance.now() < turnEnds) continue;
-    await nextTurn();
-    turnEnds = performance.now() + turnMilliseconds;
   }
 }

@@ -11,7 +11,7 @@ import { hasConnection, resolveSettings, type Settings } from '../settings/setti
 import type { SiteUrls } from '../settings/site-urls.ts';
 import type { FetchedSnippet, FetchHook, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { SnippetUses } from '../snippets/file-embeds.ts';
-import type { SiteSource } from '../source/source-search.ts';
+import type { SiteSource, SourceSearch } from '../source/source-search.ts';
 import type { ClassFile } from './classes.ts';
 
 /** From the root of the project. Sites name it in their style sheets. */
@@ -31,11 +31,11 @@ export abstract class SiteRun {
   readonly urls: SiteUrls;
   /** Known once Vite has read the environment. */
   settings!: Settings;
-  protected environment!: EnvironmentFiles;
+  environment!: EnvironmentFiles;
   /** The record of the last build, once the snippets of this one are opened. */
-  protected before: Manifest | undefined;
+  before: Manifest | undefined;
   /** The classes of snippets, if the site makes CSS for them. */
-  protected classes: ClassFile | undefined;
+  classes: ClassFile | undefined;
   #variables: string | undefined;
   #opened: Promise<SnippetFetcher> | undefined;
 
@@ -92,11 +92,15 @@ export abstract class SiteRun {
     const { addUse } = await import('../snippets/file-embeds.ts');
     const uses: SnippetUses = new Map();
     for (const [entry, request] of entries) addUse(uses, request, entryName({ collection, entry }));
-    const { SourceSearch } = await import('../source/source-search.ts');
-    const placeOf = new SourceSearch(this.site.sources).whereWritten;
+    const placeOf = (await this.openSearch()).whereWritten;
     const snippets = await (await this.open()).fetch([...uses.values()], { placeOf });
     this.noteClasses(snippets.values());
     return snippets;
+  }
+
+  protected async openSearch(): Promise<SourceSearch> {
+    const { SourceSearch } = await import('../source/source-search.ts');
+    return new SourceSearch(this.site.sources);
   }
 
   protected noteClasses(snippets: Iterable<FetchedSnippet>): void {
@@ -111,10 +115,9 @@ export abstract class SiteRun {
     if (this.classes === undefined || !hasConnection(this.settings)) return;
     const fetcher = await this.open();
     const { addUse } = await import('../snippets/file-embeds.ts');
-    const { SourceSearch } = await import('../source/source-search.ts');
     // What the option adds may depend on the page's language, which is known once the page is rendered.
     const isKnown = this.settings.params === undefined;
-    const literal = isKnown ? new SourceSearch(this.site.sources).literalRequests() : [];
+    const literal = isKnown ? (await this.openSearch()).literalRequests() : [];
     const before = this.before?.snippets ?? [];
     const uses: SnippetUses = new Map();
     for (const request of [...before, ...literal]) addUse(uses, request, '');

@@ -1,5 +1,4 @@
-import { shownOn } from '../record/changes.ts';
-import type { Manifest, ManifestContent } from '../record/manifest.ts';
+import { type Manifest, type ManifestContent, shownOn } from '../record/manifest.ts';
 import type { ListOutput, ShownSnippet } from './cli-output.ts';
 import { exitCodes, type Result, shownPlaces, snippetText } from './output.ts';
 import { openProject } from './project.ts';

@@ -4,8 +4,7 @@ import { cleanText } from '../client/clean-text.ts';
 import { type ErrorCode, isSnippetFailure, UserError, userError } from '../failures/errors.ts';
 import { entryName } from '../failures/report.ts';
 import { fileKind } from '../files/kinds.ts';
-import type { ShownSnippet } from '../record/changes.ts';
-import type { Manifest } from '../record/manifest.ts';
+import type { Manifest, ShownSnippet } from '../record/manifest.ts';
 import { publishedUrl } from '../settings/site-urls.ts';
 import type { Document, ErrorOutput, Places, Request, ShownFile } from './cli-output.ts';
 

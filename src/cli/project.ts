@@ -1,16 +1,23 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { shownPath } from '../build/side-products/page-copies.ts';
 import { cleanText } from '../client/clean-text.ts';
 import { count } from '../client/format.ts';
 import { type UserError, userError } from '../failures/errors.ts';
 import { shownWarnings } from '../failures/report.ts';
+import { contains, shownPath } from '../files/paths.ts';
 import { imageHref } from '../images/image-file.ts';
 import type { RecordedImages } from '../images/site-images.ts';
-import { shownOn, usesOf } from '../record/changes.ts';
-import { byKey, contentRecord, hashOf, type Manifest, readManifest } from '../record/manifest.ts';
-import { contains, listManifests, manifestOf, manifestsIn, missingNote } from '../record/manifest-file.ts';
+import {
+  byKey,
+  contentRecord,
+  hashOf,
+  type Manifest,
+  readManifest,
+  shownOn,
+  usesOf,
+} from '../record/manifest.ts';
+import { listManifests, manifestOf, manifestsIn, missingNote } from '../record/manifest-file.ts';
 import { type Environment, readEnvironment, variables } from '../settings/environment.ts';
 import { parseOptions } from '../settings/options.ts';
 import { cacheFolders, type ImageSettings, resolveSettings, type Settings } from '../settings/settings.ts';

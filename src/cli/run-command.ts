@@ -2,8 +2,7 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { commandLockFile } from '../record/manifest-file.ts';
-import { holderOf, type WaitOptions, waitForLock } from '../record/output-lock.ts';
+import { commandLockFile, holderOf, type WaitOptions, waitForLock } from '../record/output-lock.ts';
 import type { ShownFile } from './cli-output.ts';
 import { manifestPath } from './project.ts';
 import type { CliContext } from './terminal.ts';

@@ -2,8 +2,7 @@ import type { EventEmitter } from 'node:events';
 import { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
 import { cleanJson, cleanLines, cleanText } from '../client/clean-text.ts';
-import type { Clock } from '../client/clock.ts';
-import { type Progress, paced } from '../record/progress.ts';
+import { type Clock, type Progress, paced } from '../client/clock.ts';
 
 export interface OutputStream {
   write(text: string | Uint8Array): unknown;

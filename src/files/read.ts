@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -9,6 +10,7 @@ const pieceSize = 64 * KiB;
 const binarySize = 64 * MiB;
 // File systems keep times by a coarser clock than `Date.now()`.
 const clockGranularity = 50;
+const turnMilliseconds = 10;
 
 /** How many bytes two pieces have in common: more than what is searched for can take. */
 export const overlaps = { key: 64 * KiB, embed: KiB, revision: 8 * KiB };
@@ -65,4 +67,15 @@ export function* piecesOf(file: string, overlap: number): Generator<Buffer> {
 export function isSince(file: Stats | undefined, since: number): boolean {
   // Not the time of its content, which a copy takes over from the original.
   return file !== undefined && file.ctimeMs >= since - clockGranularity;
+}
+
+/** Work that waits for the disk once per file takes several times as long. Now and then, the network gets its turn. */
+export async function inTurns<T>(items: readonly T[], work: (item: T) => void): Promise<void> {
+  let turnEnds = performance.now() + turnMilliseconds;
+  for (const item of items) {
+    work(item);
+    if (performance.now() < turnEnds) continue;
+    await nextTurn();
+    turnEnds = performance.now() + turnMilliseconds;
+  }
 }

@@ -1,8 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { reasonOf } from '../client/clean-text.ts';
 import { type UserError, userError } from '../failures/errors.ts';
+import { inTurns } from './read.ts';
 
 const suffix = '.snippets.tmp';
 
@@ -47,4 +58,67 @@ export function isTemporary(name: string): boolean {
 /** @param outcome what became of the file, as a sentence. */
 export function writeError(file: string, error: unknown, outcome: string): UserError {
   return userError('unwritable-file', `${file} could not be written: ${reasonOf(error)}. ${outcome}`);
+}
+
+/** Files that are written beside those they replace, so that everything has found room on the disk before that. */
+export class StagedFiles {
+  readonly #targets = new Set<string>();
+  #newFolders: string[] = [];
+
+  /** @param like a file whose permissions it gets. */
+  add(target: string, bytes: Buffer, like = target): void {
+    const { size } = statSync(target, { throwIfNoEntry: false }) ?? {};
+    if (size === bytes.length && readFileSync(target).equals(bytes)) {
+      // A run that was killed may have left it.
+      rmSync(temporaryFile(target), { force: true });
+      return;
+    }
+    try {
+      const folder = mkdirSync(dirname(target), { recursive: true });
+      if (folder !== undefined) this.#newFolders.push(folder);
+      this.#targets.add(target);
+      writeFileSync(temporaryFile(target), bytes);
+      copyMode(like, temporaryFile(target));
+    } catch (error) {
+      throw writeError(target, error, 'Nothing was changed.');
+    }
+  }
+
+  read(target: string): Buffer {
+    return readFileSync(this.#targets.has(target) ? temporaryFile(target) : target);
+  }
+
+  async commit(targets: Iterable<string> = this.#targets): Promise<void> {
+    this.#newFolders = [];
+    await inTurns([...targets], (target) => {
+      if (this.#targets.delete(target)) renameSync(temporaryFile(target), target);
+    });
+  }
+
+  discard(): void {
+    for (const target of this.#targets) rmSync(temporaryFile(target), { force: true });
+    for (const folder of this.#newFolders) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Writes the images of contents into folders of assets, unless they are there: their names change with their bytes. */
+export async function writeImages(
+  folders: readonly string[],
+  contents: Iterable<{ images?: readonly { file?: string | undefined }[] | undefined } | undefined>,
+  read: (name: string) => Promise<Uint8Array | undefined>,
+): Promise<void> {
+  for (const folder of folders.filter(existsSync)) {
+    // Left by a process that was killed.
+    for (const name of readdirSync(folder).filter(isTemporary)) rmSync(join(folder, name), { force: true });
+  }
+  const images = [...contents].flatMap((content) => content?.images ?? []);
+  for (const name of new Set(images.flatMap(({ file }) => file ?? []))) {
+    for (const file of folders.map((folder) => join(folder, name))) {
+      if (existsSync(file)) continue;
+      const bytes = await read(name);
+      // It was in the cache a moment ago.
+      if (bytes === undefined) throw new Error(`The image ${name} is no longer in the cache. Try again.`);
+      writeAtomically(file, bytes, temporaryFile(file));
+    }
+  }
 }

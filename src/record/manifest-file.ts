@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { contains, pathFrom } from '../files/paths.ts';
+import type { Manifest } from './manifest.ts';
 import { holderOf } from './output-lock.ts';
 
 /** Each output folder has its own manifest: in Astro's cache directory, or without Astro in `.cache`. */
@@ -14,11 +15,6 @@ export function manifestFile(folders: Record<'cacheDir' | 'root' | 'outDir', str
   return join(cacheDir, 'astro-snippets', `${parts.join('.')}.json`);
 }
 
-/** With slashes, on all systems. */
-export function pathFrom(folder: string, path: string): string {
-  return relative(folder, path).split(sep).join('/');
-}
-
 /** Where a project may have caches, as far as can be known without loading a config. New ones are in the first folder. */
 export function cacheDirsOf(root: string): [own: string, other: string] {
   const [astro, other] = [join(root, 'node_modules/.astro'), join(root, '.cache')];
@@ -28,10 +24,8 @@ export function cacheDirsOf(root: string): [own: string, other: string] {
 
 /** The manifest of an output folder: the one that there is, or else where it would be. */
 export function manifestOf(root: string, outDir: string): string {
-  const [own = '', other = ''] = cacheDirsOf(root).map((cacheDir) =>
-    manifestFile({ cacheDir, root, outDir }),
-  );
-  return existsSync(own) || !existsSync(other) ? own : other;
+  const files = cacheDirsOf(root).map((cacheDir) => manifestFile({ cacheDir, root, outDir }));
+  return files.find(existsSync) ?? files[0] ?? '';
 }
 
 /** Those in the project's own folders. */
@@ -41,13 +35,39 @@ export function listManifests(root: string): string[] {
 
 /** All manifests in a folder. While a build is running, its own is missing, and its lock is there. */
 export function manifestsIn(folder: string): string[] {
-  const names = existsSync(folder) ? readdirSync(folder) : [];
-  const records = names.flatMap((name) => {
+  const records = namesIn(folder).flatMap((name) => {
     const [, record, kind] = /^(manifest(?:\..+)?)\.(json|lock)$/.exec(name) ?? [];
     const isHeld = kind === 'lock' && holderOf(join(folder, name)) !== undefined;
     return kind === 'json' || isHeld ? join(folder, `${record}.json`) : [];
   });
   return [...new Set(records)];
+}
+
+function namesIn(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder) : [];
+}
+
+/** The start of the names of what belongs to a manifest. */
+function stemOf(manifest: string): string {
+  return manifest.replace(/\.json$/, '');
+}
+
+/** Its own pack, and those of earlier manifests that were not removed. Several sites may share the folder. */
+export function listPacks(manifest: string): string[] {
+  const stem = stemOf(manifest);
+  return namesIn(dirname(manifest))
+    .map((name) => join(dirname(manifest), name))
+    .filter((file) => file.startsWith(stem) && /^\.[0-9a-f]{16}\.pack$/.test(file.slice(stem.length)));
+}
+
+export function packFile(manifest: string, id: string | undefined): string {
+  return `${stemOf(manifest)}.${id}.pack`;
+}
+
+/** @param record what names the pack that stays. */
+export function removeOtherPacks(manifest: string, record?: Manifest): void {
+  const own = packFile(manifest, record?.pack?.id);
+  for (const file of listPacks(manifest)) if (file !== own) rmSync(file, { force: true });
 }
 
 /** A file that says, as a sentence, why there is no manifest. */
@@ -62,38 +82,16 @@ export function noteMissing(manifest: string, why: string | Error): void {
   writeFileSync(missingNote(manifest), text);
 }
 
+/** Removes a manifest and its pages, and notes why. */
+export function removeManifest(manifest: string, why: string | Error): void {
+  rmSync(manifest, { force: true });
+  removeOtherPacks(manifest);
+  noteMissing(manifest, why);
+}
+
 /** Of a report, what it is about and the first failure. */
 function startOf({ message }: Error): string {
   const lines = message.split('\n\n', 2).map((paragraph) => paragraph.split('\n', 1)[0]);
   const text = lines.filter(Boolean).join(' ');
   return text.endsWith('.') ? text : `${text}.`;
-}
-
-/** It is beside the manifest, unless that is in the folder that Astro empties. */
-export function lockFile(manifest: string, outDir: string): string {
-  const [beside, elsewhere] = possibleLockFiles(manifest);
-  return contains(outDir, manifest) ? elsewhere : beside;
-}
-
-/** Where the lock may be if it is not known what Astro empties, since there is no manifest. */
-export function possibleLockFiles(manifest: string): [beside: string, elsewhere: string] {
-  return [
-    join(dirname(manifest), `${basename(manifest, '.json')}.lock`),
-    join(tmpdir(), 'astro-snippets', `${encodeURIComponent(manifest)}.lock`),
-  ];
-}
-
-/** Whether a path is a folder, or something in it. */
-export function contains(folder: string, path: string): boolean {
-  const inside = relative(folder, path);
-  return !isAbsolute(inside) && inside !== '..' && !inside.startsWith(`..${sep}`);
-}
-
-/**
- * The lock of the commands of `--exec`, `--build` and `--after`. They may be a build, or a refresh, which take the lock of
- * the output themselves. It is beside the manifest wherever that is: it comes back if a command empties the folder.
- */
-export function commandLockFile(manifest: string): string {
-  const [beside] = possibleLockFiles(manifest);
-  return `${beside}.command`;
 }

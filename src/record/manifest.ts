@@ -4,14 +4,16 @@ import { readFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { containsKnownKey } from '../client/api-key.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import type { CollectionEntry } from '../failures/report.ts';
+import { type CollectionEntry, entryName } from '../failures/report.ts';
 import { temporaryFile, writeAtomically } from '../files/write.ts';
 import type { EnvironmentFiles } from '../settings/environment.ts';
 import type { HtmlRules, SnippetsOptions } from '../settings/options.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
-import { missingNote } from './manifest-file.ts';
+import type { SnippetUse } from '../snippets/file-embeds.ts';
+import type { KeptAnswer } from '../snippets/kept-answers.ts';
+import { missingNote, removeOtherPacks } from './manifest-file.ts';
 
 // Changes with these types: what another version has written is not read.
 const version = 13;
@@ -144,6 +146,17 @@ export function byKey<Recorded extends SnippetRequest>(
   return new Map(snippets?.map((one) => [one.key, one]));
 }
 
+/** Whether the site has shown a newer content than a cached one since, or that the snippet does not exist. */
+export function supersededBy(before: Manifest | undefined) {
+  const shown = byKey(before?.snippets);
+  const askedAt = Date.parse(before?.refreshedAt ?? before?.builtAt ?? '');
+  return ({ key }: SnippetRequest, { content, fetchedAt }: KeptAnswer): boolean => {
+    const { content: known, missing } = shown.get(key) ?? {};
+    if (missing) return fetchedAt < askedAt;
+    return known !== undefined && fetchedAt < known.fetchedAt && hashOf(content) !== known.hash;
+  };
+}
+
 export function contentRecord(snippet: FetchedSnippet): ManifestContent {
   const { content, variant, milliseconds, fetchedAt = Date.now(), inlineCode, images, classes } = snippet;
   return {
@@ -194,4 +207,64 @@ export function writeManifest(file: string, manifest: Manifest): void {
   const written = { version, ...relocated, files: manifest.files.map(writtenFile) };
   writeAtomically(file, JSON.stringify(written), temporaryFile(file));
   rmSync(missingNote(file), { force: true });
+  removeOtherPacks(file, manifest);
+}
+
+export interface ShownSnippet {
+  recorded: RecordedSnippet;
+  /** The names of files of the output, each once. */
+  pages: string[];
+  collections: CollectionEntry[];
+  /** The hash of its content now; `undefined` if it is optional and no longer exists. */
+  newHash: string | undefined;
+}
+
+/** What the snippets of a manifest show, in its order; `undefined` for children. */
+export type Contents = readonly (ManifestContent | undefined)[];
+
+/** `undefined` where the file shows children. */
+export function hashShown(
+  { snippets }: Pick<Manifest, 'snippets'>,
+  { older }: ManifestFile,
+  snippet: number,
+): string | undefined {
+  const known = older?.[snippet];
+  return known === undefined ? snippets[snippet]?.content?.hash : (known ?? undefined);
+}
+
+/** The snippets of which a file shows another content than it would now, each once. */
+export function outdatedIn(manifest: Manifest, file: ManifestFile, now: Contents): number[] {
+  return [...new Set(file.shows.filter((index) => hashShown(manifest, file, index) !== now[index]?.hash))];
+}
+
+/** The snippets of a manifest, in their order, and where each is shown. With `now`, those that change, and where. */
+export function shownOn(manifest: Manifest, now?: Contents): ShownSnippet[] {
+  const shown = manifest.snippets.map((recorded, index): ShownSnippet => {
+    return { recorded, pages: [], collections: [], newHash: now?.[index]?.hash };
+  });
+  for (const file of manifest.files) {
+    for (const index of now === undefined ? file.shows : outdatedIn(manifest, file, now)) {
+      const pages = shown[index]?.pages;
+      // A file may show a snippet twice.
+      if (pages?.at(-1) !== file.name) pages?.push(file.name);
+    }
+  }
+  for (const { collection, entry, snippet, content } of manifest.collections) {
+    if (now === undefined || content !== now[snippet]?.hash)
+      shown[snippet]?.collections.push({ collection, entry });
+  }
+  return now ? shown.filter(({ pages, collections }) => pages.length + collections.length > 0) : shown;
+}
+
+/** What is fetched. Without children: where the site shows them, it waits for the snippet, unless that does not exist. */
+export function usesOf(manifest: Manifest): SnippetUse[] {
+  const uses = shownOn(manifest).map(({ recorded: request, pages, collections }) => {
+    const places = [...pages, ...collections.map(entryName)];
+    const optionalPlaces = new Set<string>();
+    return { request, places, placesWithoutChildren: places, optionalPlaces, asHtml: !request.asText };
+  });
+  for (const { name, optional = [] } of manifest.files) {
+    for (const index of optional) uses[index]?.optionalPlaces.add(name);
+  }
+  return uses;
 }

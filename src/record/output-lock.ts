@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { hostname } from 'node:os';
-import { dirname } from 'node:path';
+import { hostname, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { cleanText } from '../client/clean-text.ts';
 import { type Clock, systemClock } from '../client/clock.ts';
 import { userError } from '../failures/errors.ts';
+import { contains } from '../files/paths.ts';
 import { writeError } from '../files/write.ts';
 
 /** What the file of a lock says about the process that holds it. */
@@ -24,15 +25,37 @@ const patience = 30_000;
 const pause = 100;
 const refreshPatience = 60_000;
 
+/** The lock of an output. It is beside the manifest, unless that is in the folder that Astro empties. */
+export function lockFile(manifest: string, outDir: string): string {
+  const [beside, elsewhere] = possibleLockFiles(manifest);
+  return contains(outDir, manifest) ? elsewhere : beside;
+}
+
+/** Where the lock may be if it is not known what Astro empties, since there is no manifest. */
+export function possibleLockFiles(manifest: string): [beside: string, elsewhere: string] {
+  const elsewhere = join(tmpdir(), 'astro-snippets', `${encodeURIComponent(manifest)}.lock`);
+  return [manifest.replace(/(\.json)?$/, '.lock'), elsewhere];
+}
+
+/**
+ * The lock of the commands of `--exec`, `--build` and `--after`, which may be a build or a refresh and take the lock of the
+ * output themselves. It is always beside the manifest: it comes back if a command empties the folder.
+ */
+export function commandLockFile(manifest: string): string {
+  const [beside] = possibleLockFiles(manifest);
+  return `${beside}.command`;
+}
+
 /** Takes a lock that is free or abandoned. @throws AstroError if an abandoned one cannot be removed. */
 export function takeLock(file: string, work: LockHolder['work']) {
   const { pid } = process;
   const own: LockHolder = { work, token: randomUUID(), pid, started: startOf(pid), host: hostname() };
-  while (!create(file, JSON.stringify(own))) {
+  const create = () => writeNew(file, JSON.stringify(own));
+  while (!create()) {
     const holder = readHolder(file);
     if (holder === undefined) continue;
     if (!isAbandoned(file, holder)) return undefined;
-    remove(file, holder.token);
+    remove(file, holder);
   }
   const beat = setInterval(() => {
     const now = new Date();
@@ -41,7 +64,7 @@ export function takeLock(file: string, work: LockHolder['work']) {
       const holder = readHolder(file);
       if (holder?.token === own.token) return utimesSync(file, now, now);
       // A command may empty the folder: `npm ci` does. The lock of a build that failed must not come back.
-      if (holder === undefined && work === 'command') create(file, JSON.stringify(own));
+      if (holder === undefined && work === 'command') create();
     } catch {
       // Tried again with the next beat.
     }
@@ -52,7 +75,7 @@ export function takeLock(file: string, work: LockHolder['work']) {
     release(): void {
       clearInterval(beat);
       try {
-        remove(file, own.token);
+        remove(file, own);
       } catch {
         // Another process takes it over as soon as this one has ended.
       }
@@ -76,7 +99,7 @@ export async function waitForLock(file: string, work: LockHolder['work'], option
   return lock;
 }
 
-/** Waits until a lock is free, without taking it, since that could make a build fail that has just begun. */
+/** Waits until a lock is free, without taking it: that could make a build fail that has just begun. */
 export async function waitUntilFree(
   file: string,
   { log, refuse, clock, signal }: WaitOptions,
@@ -90,8 +113,8 @@ export async function waitUntilFree(
   }
 }
 
-/** Takes the lock of an output folder for a build. @throws AstroError if another build, or a refresh that takes long, has it. */
-export function lockAfterRefresh(file: string, folder: string, log: WaitOptions['log']) {
+/** Takes the lock of an output for a build. @throws AstroError if another build, or a refresh that takes long, has it. */
+export function lockForBuild(file: string, folder: string, log: WaitOptions['log']) {
   const until = Date.now() + refreshPatience;
   const refuse = (holder: LockHolder) => {
     if (holder.work === 'refresh' && Date.now() < until) return;
@@ -104,7 +127,7 @@ export function lockAfterRefresh(file: string, folder: string, log: WaitOptions[
 /** Who holds a lock, and has not lost it. */
 export function holderOf(file: string): LockHolder | undefined {
   const holder = readHolder(file);
-  return holder === undefined || isAbandoned(file, holder) ? undefined : holder;
+  return holder && !isAbandoned(file, holder) ? holder : undefined;
 }
 
 function describeHolder({ pid, host }: LockHolder): string {
@@ -113,26 +136,27 @@ function describeHolder({ pid, host }: LockHolder): string {
 }
 
 /** Removes the lock of one holder: between looking and removing, another process may have taken it. */
-function remove(file: string, token: string): void {
+function remove(file: string, { token }: LockHolder): void {
   if (readHolder(file)?.token !== token) return;
   const aside = `${file}.${randomUUID()}`;
   try {
     renameSync(file, aside);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    if (isCode(error, 'ENOENT')) return;
     throw writeError(file, error, 'The lock of a process that has ended is still there.');
   }
-  if (readHolder(aside)?.token !== token) create(file, readFileSync(aside, 'utf8'));
+  if (readHolder(aside)?.token !== token) writeNew(file, readFileSync(aside, 'utf8'));
   rmSync(aside, { force: true });
 }
 
-function create(file: string, text: string): boolean {
+/** @returns `false` if the file exists. */
+function writeNew(file: string, text: string): boolean {
   mkdirSync(dirname(file), { recursive: true });
   try {
     writeFileSync(file, text, { flag: 'wx' });
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    if (isCode(error, 'EEXIST')) return false;
     throw error;
   }
 }
@@ -142,8 +166,7 @@ function readHolder(file: string): LockHolder | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    return { work: 'build', token: '', pid: 0, host: '' };
+    return isCode(error, 'ENOENT') ? undefined : { work: 'build', token: '', pid: 0, host: '' };
   }
 }
 
@@ -161,7 +184,7 @@ function isAlive(pid: number): boolean {
     return process.kill(pid, 0);
   } catch (error) {
     // The process exists, and belongs to another user.
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return isCode(error, 'EPERM');
   }
 }
 
@@ -173,4 +196,8 @@ function startOf(pid: number): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return (error as NodeJS.ErrnoException).code === code;
 }

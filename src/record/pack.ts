@@ -1,20 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import {
-  appendFileSync,
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { userError } from '../failures/errors.ts';
 import { writeError } from '../files/write.ts';
 import type { Manifest, ManifestFile } from './manifest.ts';
+import { packFile } from './manifest-file.ts';
 
 // The pages of a site as they were generated, one after the other in one file beside the record. A refresh inlines
 // snippets in them as the build did. A file for each would take seconds for a large site, and so would compressing them.
@@ -23,11 +13,6 @@ import type { Manifest, ManifestFile } from './manifest.ts';
 const pieceSize = 1024 * 1024;
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-
-/** The name says which record it belongs to: a folder of caches may be shared by several sites. */
-function packFile(manifest: string, id: string): string {
-  return join(dirname(manifest), `${basename(manifest, '.json')}.${id}.pack`);
-}
 
 /** Writes the pack of a new record. It counts once a record names it. */
 export function packWriter(manifest: string) {
@@ -64,7 +49,7 @@ export function packWriter(manifest: string) {
 
 /** What reads pages as they were generated. The pack is open only meanwhile: on Windows, no open file can be replaced. */
 export function openPack(manifest: string, { pack }: Pick<Manifest, 'pack'>) {
-  const file = packFile(manifest, pack?.id ?? '');
+  const file = packFile(manifest, pack?.id);
   const found = statSync(file, { throwIfNoEntry: false });
   let flaw: string | undefined;
   if (pack === undefined || found === undefined) flaw = `are not beside ${manifest}`;
@@ -87,18 +72,4 @@ export function openPack(manifest: string, { pack }: Pick<Manifest, 'pack'>) {
       throw refuse(`${name} as it was generated was cut off.`);
     },
   };
-}
-
-/** Its own, and those of earlier records that were not removed. */
-export function listPacks(manifest: string): string[] {
-  const [folder, record] = [dirname(manifest), basename(manifest, '.json')];
-  const names = existsSync(folder) ? readdirSync(folder) : [];
-  const isPack = (name: string) =>
-    name.startsWith(record) && /^\.[0-9a-f]{16}\.pack$/.test(name.slice(record.length));
-  return names.filter(isPack).map((name) => join(folder, name));
-}
-
-export function removeOtherPacks(manifest: string, { pack }: Pick<Manifest, 'pack'>): void {
-  const own = pack && packFile(manifest, pack.id);
-  for (const file of listPacks(manifest)) if (file !== own) rmSync(file, { force: true });
 }

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { fetcherAfter } from '../../src/build/build-fetcher.ts';
 import { buildSite, recordSite, type SiteBuild } from '../../src/build/build-site.ts';
 import { listSiteFiles, OutputVerifier } from '../../src/build/scan-site.ts';
-import { readManifest } from '../../src/record/manifest.ts';
+import { readManifest, supersededBy } from '../../src/record/manifest.ts';
 import { manifestFile } from '../../src/record/manifest-file.ts';
 import { parseOptions } from '../../src/settings/options.ts';
 import { resolveSettings } from '../../src/settings/settings.ts';
+import { SnippetFetcher } from '../../src/snippets/fetch-snippets.ts';
 import { SourceSearch } from '../../src/source/source-search.ts';
 import { cli } from './cli.ts';
 import { createFolder, type Folder } from './folder.ts';
@@ -167,7 +167,11 @@ async function build(
   });
   const logger = { info() {}, warn() {} };
   const { manifest: before } = await readManifest(manifest);
-  const fetcher = fetcherAfter(before, settings, logger);
+  const fetcher = new SnippetFetcher(settings, {
+    warn: logger.warn,
+    remember: true,
+    isSuperseded: supersededBy(before),
+  });
   try {
     const { scannable, others } = listSiteFiles([directory], []);
     const verifier = new OutputVerifier(settings.apiKey);

@@ -10,9 +10,9 @@ import {
   zstdCompress,
   zstdDecompressSync,
 } from 'node:zlib';
+import { shownPath } from '../../files/paths.ts';
 import { isSince } from '../../files/read.ts';
 import { hashOf, type Manifest, type ManifestFile } from '../../record/manifest.ts';
-import { pathFrom } from '../../record/manifest-file.ts';
 import type { SiteFile } from '../scan-site.ts';
 
 // Files that hold a page and nothing else: compressed beside it, of another name, or in a copy of the output.
@@ -113,10 +113,6 @@ export function siteFolders(
     const folder = { directory, shown: shownPath(cwd, directory), isCopy: index > 0 };
     return folder.isCopy && !existsSync(directory) ? [] : folder;
   });
-}
-
-export function shownPath(cwd: string, path: string): string {
-  return pathFrom(cwd, path) || '.';
 }
 
 /** @param since in milliseconds since the epoch: an older copy was made by another build. */
