@@ -100,7 +100,7 @@ export async function recordSite(
   if (fetcher.showsChildren) {
     return removeManifest(manifest, 'The last build shows children instead of snippets.');
   }
-  const copies = findCopies(search.source.folders.root, directory, inlined.files, at);
+  const copies = findCopies(search.source.folders.root, directory, inlined, at);
   const files = await sealedFiles(directory, inlined.files, { at, before });
   const late = files.flatMap(({ isLate, name }) => (isLate ? name : []));
   if (late.length > 0) {

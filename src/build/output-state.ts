@@ -8,7 +8,6 @@ import { fileKind } from '../files/kinds.ts';
 import { inTurns, isSince } from '../files/read.ts';
 import { hashOf, type Manifest, type ManifestFile } from '../record/manifest.ts';
 import { type ReadableFile, readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
-import type { PageToBuild } from './refresh.ts';
 import type { ScannableFile, SiteFile } from './scan-site.ts';
 import { hashOfCopy, withoutSuffix } from './side-products/page-copies.ts';
 
@@ -59,6 +58,13 @@ export function statesOf({ hash, next = [] }: ManifestFile): Set<string> {
 
 export function describeChanged(names: readonly string[]): string {
   return `Changed after the build, and still with the contents on record: ${listNames(names)}. A refresh does not write to these.`;
+}
+
+/** A page, or an entry of a collection, that shows a changed snippet and that only a build can update. */
+export interface PageToBuild {
+  name: string;
+  /** The end of a sentence that begins with the name. */
+  reason: string;
 }
 
 export interface OutputFlaws {

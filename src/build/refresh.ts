@@ -24,7 +24,14 @@ import { openPack } from '../record/pack.ts';
 import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
 import { readEmbeds } from '../snippets/file-embeds.ts';
 import { type MadePage, pageInliner } from './inline-page.ts';
-import { describeLate, lookAtOutput, type OutputFlaws, stateOf, statesOf } from './output-state.ts';
+import {
+  describeLate,
+  lookAtOutput,
+  type OutputFlaws,
+  type PageToBuild,
+  stateOf,
+  statesOf,
+} from './output-state.ts';
 import type { SiteFile } from './scan-site.ts';
 import { type DerivedFile, findDerivedFiles, type OldContent } from './side-products/derived-files.ts';
 import {
@@ -43,13 +50,6 @@ export interface RefreshedPage {
   changed: readonly number[];
   copies: SiteFile[];
   made(): Buffer;
-}
-
-/** A page, or an entry of a collection, that shows a changed snippet and that only a build can update. */
-export interface PageToBuild {
-  name: string;
-  /** The end of a sentence that begins with the name. */
-  reason: string;
 }
 
 export interface RefreshPlan extends OutputFlaws {
@@ -75,51 +75,47 @@ const maxKeptBytes = 64 * 1024 * 1024;
 /** Computes what a build would make of each page whose snippets have changed, or that a killed refresh was writing. */
 export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
   const { file, manifest, now, cwd, progress } = site;
-  const { output } = manifest;
+  const { output, files, collections, rules, inlinedAt } = manifest;
   const folders = siteFolders(manifest, cwd);
   const plan: RefreshPlan = { ...(await lookAtOutput(manifest)), pages: [], stale: [] };
   const refused = new Set(plan.toBuild.map(({ name }) => name));
-  const modified = new Set(plan.changed);
-  for (const entry of manifest.collections) {
+  const refuse = (name: string, reason: string) => void plan.toBuild.push({ name, reason });
+  for (const entry of collections) {
     if (entry.content === now[entry.snippet]?.hash) continue;
-    const reason = 'shows a changed snippet, and which pages use this entry is not known';
-    plan.toBuild.push({ name: entryName(entry), reason });
+    refuse(entryName(entry), 'shows a changed snippet, and which pages use this entry is not known');
   }
   if (!existsSync(output)) return plan;
-  const outdated = manifest.files
+  const outdated = files
     .filter(({ name }) => !refused.has(name))
     .map((page) => ({ page, changed: outdatedIn(manifest, page, now) }))
     .filter(({ page, changed }) => changed.length > 0 || page.next !== undefined);
-  const reasonForAll = manifest.rules.sanitizes
-    ? 'shows content that only a build sanitizes'
-    : reasonForStyles(site);
+  const reasonForAll = rules.sanitizes ? 'shows content that only a build sanitizes' : reasonForStyles(site);
+  const modified = new Set(plan.changed);
   const changing: SiteFile[] = [];
   const withKey: string[] = [];
   const make = pageMaker(site);
   let keptBytes = 0;
   const planPage = (page: ManifestFile, changed: readonly number[]) => {
-    const refuse = (reason: string, name = page.name) => void plan.toBuild.push({ name, reason });
-    if (modified.delete(page.name)) return refuse('was changed after the build');
-    if (page.isLate) {
-      return refuse(`is changed in each build after snippets are inlined (by ${describeLate(manifest)})`);
-    }
-    if (reasonForAll !== undefined) return refuse(reasonForAll);
+    const { name, isLate } = page;
+    if (modified.delete(name)) return refuse(name, 'was changed after the build');
+    const late = `is changed in each build after snippets are inlined (by ${describeLate(manifest)})`;
+    const reasonBefore = isLate ? late : reasonForAll;
+    if (reasonBefore !== undefined) return refuse(name, reasonBefore);
     const made = make(page);
     const reason = reasonForPage(page, made, changed, site);
-    if (reason !== undefined) return refuse(reason);
-    const target = { file: join(output, page.name), name: page.name };
+    if (reason !== undefined) return refuse(name, reason);
+    const target = { file: join(output, name), name };
     const before = readFileSync(target.file);
     const states = statesOf(page);
     const copies = listPageCopies(folders, page);
     const others = copies.filter((copy) => !states.has(hashOfCopy(copy, [before, made.file]) ?? ''));
-    for (const copy of others) refuse(notACopy(copy, page.name), copy.name);
+    for (const copy of others) refuse(copy.name, notACopy(copy, name));
     if (others.length > 0) return;
-    if (containsKnownKey(made.file)) withKey.push(page.name);
+    if (containsKnownKey(made.file)) withKey.push(name);
     if (!made.file.equals(before)) changing.push(target);
     keptBytes += made.file.length;
     const kept = keptBytes > maxKeptBytes ? undefined : made.file;
-    const hash = hashOf(made.file);
-    plan.pages.push({ page, hash, changed, copies, made: () => kept ?? make(page).file });
+    plan.pages.push({ page, hash: hashOf(made.file), changed, copies, made: () => kept ?? make(page).file });
   };
   for (const [index, { page, changed }] of outdated.entries()) {
     progress(() => `${index} of ${count(outdated.length, 'page')} compared`);
@@ -131,19 +127,15 @@ export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
   plan.changed = [...modified];
   // Files that show snippets by themselves are looked at as such. A refresh that was killed may have left others, and a
   // cache folder may be in the output.
-  const recorded = new Set(manifest.files.flatMap(({ name, copies = [] }) => [name, ...copies]));
+  const recorded = new Set(files.flatMap(({ name, copies = [] }) => [name, ...copies]));
   const records = `${pathFrom(output, dirname(file))}/`;
-  const derived = findDerivedFiles(
-    folders,
-    changing,
-    oldContents(plan.pages, site),
-    // What was there before and is unchanged, such as a page that someone wrote by hand, was not made from these pages.
-    ({ file, name }) =>
-      !recorded.has(name) &&
-      !isTemporary(name) &&
-      !name.startsWith(records) &&
-      statSync(file).mtimeMs >= manifest.inlinedAt,
-  );
+  // What was there before and is unchanged, such as a page that someone wrote by hand, was not made from these pages.
+  const mayBeMade = ({ file, name }: SiteFile) =>
+    !recorded.has(name) &&
+    !isTemporary(name) &&
+    !name.startsWith(records) &&
+    statSync(file).mtimeMs >= inlinedAt;
+  const derived = findDerivedFiles(folders, changing, oldContents(plan.pages, site), mayBeMade);
   plan.stale = derived.filter(({ page }) => page === undefined);
   for (const copy of derived) {
     const original = plan.pages.find(({ page }) => page.name === copy.page);
@@ -219,40 +211,40 @@ export async function writeRefresh(
   hasCommand: boolean,
 ): Promise<PageToBuild[]> {
   const { file, manifest, now, progress } = site;
-  const targetOf = ({ name }: ManifestFile) => join(manifest.output, name);
+  const { output, rules, snippets, files } = manifest;
   // Not only what changes: after a refresh that was killed, a page may show what the record does not say.
   const written = new Set(pages.flatMap(({ page }) => page.shows));
-  const assets = manifest.rules.images?.assets.folder;
+  const assets = rules.images?.assets.folder;
   if (assets !== undefined) {
     const folders = siteFolders(manifest, site.cwd).map(({ directory }) => join(directory, assets));
     // First, since a page must not show what is not there. An image that no page shows does no harm.
     const shown = [...written].map((index) => now[index]);
     await writeImages(folders, shown, site.readImage);
   }
-  const record: Manifest = {
-    ...manifest,
-    pending: hasCommand || undefined,
-    refreshedAt: new Date().toISOString(),
-    snippets: manifest.snippets.map((recorded, index) => {
-      // Content that is written nowhere is not what the site shows.
-      if (!written.has(index)) return recorded;
-      const content = now[index];
-      return { ...recorded, content, missing: content === undefined || undefined };
-    }),
-    before: asBefore(manifest),
-  };
-  const contents = record.snippets.map(({ content }) => content);
-  record.files = manifest.files.map((page): ManifestFile => {
+  // Content that is written nowhere is not what the site shows.
+  const contents = snippets.map(({ content }, index) => (written.has(index) ? now[index] : content));
+  const recordOf = new Map<string, ManifestFile>();
+  for (const page of files) {
     // The contents that it shows as it is, where they are not those of the new record.
     const outdated = outdatedIn(manifest, page, contents);
     const older = outdated.map((index) => [index, hashShown(manifest, page, index) ?? null]);
-    return { ...page, older: older.length === 0 ? undefined : Object.fromEntries(older) };
-  });
-  const recordOf = new Map(record.files.map((page) => [page.name, page]));
+    recordOf.set(page.name, { ...page, older: older.length === 0 ? undefined : Object.fromEntries(older) });
+  }
   const change = ({ name }: ManifestFile, more: Partial<ManifestFile>) =>
     Object.assign(recordOf.get(name) ?? {}, more);
   for (const { page, hash } of pages)
     change(page, { copies: page.copies, next: [...(page.next ?? []), hash] });
+  const record: Manifest = {
+    ...manifest,
+    pending: hasCommand || undefined,
+    refreshedAt: new Date().toISOString(),
+    snippets: snippets.map((recorded, index) => {
+      const content = contents[index];
+      return written.has(index) ? { ...recorded, content, missing: content ? undefined : true } : recorded;
+    }),
+    before: asBefore(manifest),
+    files: [...recordOf.values()],
+  };
   writeManifest(file, record);
   const leftAlone: PageToBuild[] = [];
   const staged = new StagedFiles();
@@ -260,12 +252,12 @@ export async function writeRefresh(
     for (const [index, { page, copies, made }] of pages.entries()) {
       progress(() => `${index} of ${count(pages.length, 'page')} written`);
       const bytes = made();
-      staged.add(targetOf(page), bytes);
+      staged.add(join(output, page.name), bytes);
       const copied = copies.map(async (copy) => [copy.file, await pageCopyOf(bytes, copy)] as const);
       for (const [target, copy] of await Promise.all(copied)) staged.add(target, copy);
     }
     for (const { page, copies, hash } of pages) {
-      const target = targetOf(page);
+      const target = join(output, page.name);
       if (existsSync(target) && statesOf(page).has(hashOf(readFileSync(target)))) {
         await staged.commit([target, ...copies.map((copy) => copy.file)]);
         change(page, { older: undefined, next: undefined, ...stateOf(statSync(target), hash, page) });

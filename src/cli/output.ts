@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import type { PageToBuild } from '../build/refresh.ts';
+import type { PageToBuild } from '../build/output-state.ts';
 import { cleanText } from '../client/clean-text.ts';
 import { type ErrorCode, isSnippetFailure, UserError, userError } from '../failures/errors.ts';
 import { entryName } from '../failures/report.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { describeChanged } from '../build/output-state.ts';
-import { type PageToBuild, planRefresh, type RefreshPlan, writeRefresh } from '../build/refresh.ts';
+import { describeChanged, type PageToBuild } from '../build/output-state.ts';
+import { planRefresh, type RefreshPlan, writeRefresh } from '../build/refresh.ts';
 import { count } from '../client/format.ts';
 import { hashShown, readManifest, shownOn, writeManifest } from '../record/manifest.ts';
 import { lockFile, possibleLockFiles, waitForLock, waitUntilFree } from '../record/output-lock.ts';

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import type { PageToBuild } from '../build/refresh.ts';
+import type { PageToBuild } from '../build/output-state.ts';
 import { formatDuration } from '../client/format.ts';
 import type { UserError } from '../failures/errors.ts';
 import type { WatchEvent } from './cli-output.ts';

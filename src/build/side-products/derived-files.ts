@@ -28,6 +28,9 @@ export interface OldContent {
   sources: readonly string[];
 }
 
+/** Tells what a text, of the file with this name, contains that changes: the object of a sentence. */
+type Finder = (text: string, name: string) => string | undefined;
+
 const indexEntry = 'pagefind-entry.json';
 
 /** Finds the files that would be out of date when these pages change, among those that may be made from them. */
@@ -40,11 +43,10 @@ export function findDerivedFiles(
   if (pages.length === 0) return [];
   const html = pages.find(({ name }) => fileKind(name) === 'html')?.name;
   const pagesOfSize = Map.groupBy(pages, ({ file }) => statSync(file).size);
-  const findDigest = digestFinder(pages);
-  const findOldText = oldTextFinder(contents, pages);
+  const everywhere = [digestFinder(pages), oldTextFinder(contents, pages)];
   return folders.flatMap((folder) => {
     const { directory, isCopy } = folder;
-    const findPrecached = precachedFinder(directory, pages);
+    const finders = [precachedFinder(directory, pages), ...everywhere];
     const { scannable, others } = listSiteFiles([directory], []);
     const files = [...scannable, ...others];
     const indexes = html === undefined ? [] : files.filter(({ name }) => basename(name) === indexEntry);
@@ -60,16 +62,16 @@ export function findDerivedFiles(
       if (!mayBeMade(found) || /\.(css|map)$/.test(name) || isOfIndex(name) || isLargeBinary(file)) return [];
       const alike = isCopy ? undefined : pagesOfSize.get(statSync(file).size);
       const bytes = alike && readFileSync(file);
-      const page = alike?.find(
-        (page) => fileKind(page.name) === fileKind(file) && bytes?.equals(readFileSync(page.file)),
-      )?.name;
+      const page = alike
+        ?.filter((page) => fileKind(page.name) === fileKind(name))
+        .find((page) => bytes?.equals(readFileSync(page.file)))?.name;
       if (page !== undefined) return { ...derived, page, reason: `is a copy of ${page}` };
       for (const piece of piecesOf(file, overlaps.revision)) {
         const text = piece.toString();
-        const revised = findPrecached(text, name) ?? findDigest(text);
-        const snippet = revised === undefined ? findOldText(text) : undefined;
-        const what = revised ? `the revision of ${revised}` : snippet && `what snippet ${snippet} was`;
-        if (what) return { ...derived, reason: `contains ${what}, which changes` };
+        for (const find of finders) {
+          const what = find(text, name);
+          if (what !== undefined) return { ...derived, reason: `contains ${what}, which changes` };
+        }
       }
       return [];
     });
@@ -87,8 +89,8 @@ const algorithms = ['md5', 'sha1', 'sha256', 'sha384', 'sha512'];
 /** What may be a digest of these in hexadecimal, or in base64 without padding. */
 const mayBeDigests = [/[0-9a-f]{32,}/g, /[A-Za-z0-9+/]{22,}/g];
 
-/** The pages are read once a text has what may be a digest. */
-function digestFinder(pages: readonly SiteFile[]): (text: string) => string | undefined {
+/** Finds digests of pages, which are read once a text has what may be one. */
+function digestFinder(pages: readonly SiteFile[]): Finder {
   let names: Map<string, string> | undefined;
   const digestsOf = ({ file, name }: SiteFile) => {
     const bytes = readFileSync(file);
@@ -102,7 +104,7 @@ function digestFinder(pages: readonly SiteFile[]): (text: string) => string | un
     for (const [run] of mayBeDigests.flatMap((runs) => [...text.matchAll(runs)])) {
       names ??= new Map(pages.flatMap(digestsOf));
       const page = names.get(run);
-      if (page !== undefined) return page;
+      if (page !== undefined) return `the revision of ${page}`;
     }
     return undefined;
   };
@@ -115,10 +117,7 @@ const urlOf = /["']?\burl["']?\s*:\s*["'`]([^"'`]*)["'`]/;
  * Finds pages in Workbox precache lists: `{ url: 'about/index.html', revision: '…' }`. Where the revision is `null`, the URL
  * is the version, and a build would not change it either.
  */
-function precachedFinder(
-  directory: string,
-  pages: readonly SiteFile[],
-): (text: string, name: string) => string | undefined {
+function precachedFinder(directory: string, pages: readonly SiteFile[]): Finder {
   const changing = new Set(pages.map(({ name }) => name));
   const exists = (name: string) =>
     changing.has(name) || statSync(join(directory, name), { throwIfNoEntry: false })?.isFile();
@@ -136,7 +135,7 @@ function precachedFinder(
   return (text, name) => {
     for (const [entry] of text.matchAll(entries)) {
       const page = isListed(entry, name);
-      if (page !== undefined && changing.has(page)) return page;
+      if (page !== undefined && changing.has(page)) return `the revision of ${page}`;
     }
     return undefined;
   };
@@ -153,31 +152,31 @@ const spellings: ((text: string) => string)[] = [
   escapeUTF8,
 ];
 
-/** Finds snippets whose old content is in a text, as in `search.json`, or in headers with the hash of a script. */
-function oldTextFinder(
-  contents: readonly OldContent[],
-  pages: readonly SiteFile[],
-): (text: string) => number | undefined {
-  const needles = new Map<string, { id: number; around?: () => string[] }>();
+/** Finds old contents of snippets in a text, as in `search.json`, or in headers with the hash of a script. */
+function oldTextFinder(contents: readonly OldContent[], pages: readonly SiteFile[]): Finder {
+  const needles = new Map<
+    string,
+    { id: number; around?: string[] | undefined; readAround?: () => string[] }
+  >();
   for (const { id, text, sources } of contents) {
     for (const source of sources) needles.set(source, { id });
     for (const shown of [text.trim(), textOf(text).trim()].filter(Boolean)) {
       for (const spell of spellings) {
         const spelled = spell(shown);
-        let found: string[] | undefined;
-        const around = () => {
-          found ??= withNeighbors(pages, spelled, spell);
-          return found;
-        };
-        if (!needles.has(spelled)) needles.set(spelled, shown.length < longEnough ? { id, around } : { id });
+        const readAround = () => withNeighbors(pages, spelled, spell);
+        if (!needles.has(spelled))
+          needles.set(spelled, shown.length < longEnough ? { id, readAround } : { id });
       }
     }
   }
-  const all = [...needles];
-  return (file) =>
-    all.find(
-      ([text, { around }]) => file.includes(text) && (around?.().some((one) => file.includes(one)) ?? true),
-    )?.[1].id;
+  return (file) => {
+    for (const [text, needle] of needles) {
+      if (!file.includes(text)) continue;
+      needle.around ??= needle.readAround?.();
+      if (needle.around?.some((one) => file.includes(one)) ?? true) return `what snippet ${needle.id} was`;
+    }
+    return undefined;
+  };
 }
 
 /** A short text with its neighbors, each time that a page shows it. */

@@ -93,35 +93,20 @@ export function notACopy({ file }: SiteFile, page: string): string {
   return encodingOf(file) === undefined ? `is not a copy of ${page}` : `does not decompress to ${page}`;
 }
 
-export interface SiteFolder {
-  directory: string;
-  /** Its path from where people are, with slashes. */
-  shown: string;
-  /** Whether an adapter made it, as a copy of the output. */
-  isCopy: boolean;
+export type SiteFolder = ReturnType<typeof siteFolders>[number];
+
+/** The output, and the copies of it that adapters made and that are still there. A refresh keeps them up to date. */
+export function siteFolders({ output, copies = [] }: Pick<Manifest, 'output' | 'copies'>, cwd: string) {
+  return [output, ...copies.filter(existsSync)].map((directory, index) => {
+    return { directory, isCopy: index > 0, shown: shownPath(cwd, directory) };
+  });
 }
 
 /** Where adapters put a copy of the output, relative to the project: @astrojs/vercel. */
 const copyFolders = ['.vercel/output/static'];
 
-/** The output, and the copies of it that are still there. A refresh keeps them up to date. */
-export function siteFolders(
-  { output, copies = [] }: Pick<Manifest, 'output' | 'copies'>,
-  cwd: string,
-): SiteFolder[] {
-  return [output, ...copies].flatMap((directory, index) => {
-    const folder = { directory, shown: shownPath(cwd, directory), isCopy: index > 0 };
-    return folder.isCopy && !existsSync(directory) ? [] : folder;
-  });
-}
-
 /** @param since in milliseconds since the epoch: an older copy was made by another build. */
-export function findCopies(
-  root: string,
-  output: string,
-  files: readonly Pick<ManifestFile, 'name'>[],
-  since: number,
-): string[] {
+export function findCopies(root: string, output: string, { files }: Manifest, since: number): string[] {
   const folders = copyFolders.map((folder) => join(root, folder)).filter(existsSync);
   return folders.filter((folder) => {
     const isCopied = (copy: string, original: string) =>
