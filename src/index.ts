@@ -6,7 +6,6 @@ import type { BuildRun } from './build/build-run.ts';
 import type { SiteRun } from './build/site-run.ts';
 import { cleanLines } from './client/clean-text.ts';
 import { nodeFlaw } from './client/node-version.ts';
-import { unrenderedPlugin } from './components/unrendered-plugin.ts';
 import type { DevRun } from './dev/dev-run.ts';
 import { integration } from './embed/element.ts';
 import { userError } from './failures/errors.ts';
@@ -56,19 +55,18 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
           vite: {
             plugins: [
               environmentPlugin((...read) => run().readEnvironment(...read)),
-              sourcePlugin(source, cleanLogger(logger), async () => {
+              sourcePlugin(source, astroMajor(root), cleanLogger(logger), async () => {
                 const { SourceSearch } = await import('./source/source-search.ts');
                 integration.find = (asked) => new SourceSearch(source).ofComponent(asked);
                 if (command === 'build') await build?.lockOutput();
               }),
-              unrenderedPlugin(root, astroMajor(root)),
             ],
             define: { __ASTRO_SNIPPETS__: JSON.stringify(command) },
           },
           integrations: [lastIntegration(async (dir) => build?.complete(fileURLToPath(dir)))],
         });
         if (command === 'dev') {
-          const { pageScript } = await import('./dev/dev-pages.ts');
+          const { pageScript } = await import('./dev/view.ts');
           injectScript('page', pageScript('import.meta.hot'));
         }
         addDevToolbarApp({

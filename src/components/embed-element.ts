@@ -1,24 +1,38 @@
 import type { AstroGlobal } from 'astro';
 import { escapeAttribute } from 'entities/escape';
 import { SnippetError } from '../client/snippet-error.ts';
-import {
-  createRequest,
-  definedRequest,
-  type SnippetDefinition,
-  type SnippetRequest,
-} from '../client/snippet-request.ts';
-import {
-  containerPage,
-  type EmbedAttributes,
-  elementName,
-  integration,
-  intendedName,
-} from '../embed/element.ts';
+import type { Params, ParamsOf, ParamsSchema, SnippetDefinition } from '../client/snippet-request.ts';
+import { createRequest, definedRequest, type SnippetRequest } from '../client/snippet-request.ts';
+import type { EmbedAs, EmbedAttributes } from '../embed/element.ts';
+import { containerPage, elementName, integration, intendedName } from '../embed/element.ts';
 import { type ErrorCode, type UserError, userError } from '../failures/errors.ts';
 
-type Props = Partial<Record<keyof EmbedAttributes, unknown>> & { of?: SnippetDefinition | undefined };
+/** What `<Snippet>` takes: a snippet by its id, with any params, or from `defineSnippet`, with those it is defined to take. */
+export type SnippetProps<Schema extends ParamsSchema | undefined = undefined> = {
+  /**
+   * `html` shows the content, `text` its text. The default is `html` where elements may be, and in files that are not
+   * pages; `text` elsewhere, as in `<title>` and in attributes.
+   */
+  as?: EmbedAs | undefined;
+  /** Shows the children where the snippet does not exist, with a warning, instead of failing the build. */
+  optional?: boolean | undefined;
+} & (
+  | {
+      /** The snippet's id. */
+      id: number | `${number}`;
+      of?: never;
+      /** Variables for the snippet: one plain JSON object. */
+      params?: Params | undefined;
+    }
+  | ({
+      /** The snippet, as `defineSnippet` returned it. */
+      of: SnippetDefinition<Schema>;
+      id?: never;
+    } & (undefined extends ParamsOf<Schema> ? { params?: ParamsOf<Schema> } : { params: ParamsOf<Schema> }))
+);
 
-type Page = Pick<AstroGlobal, 'isPrerendered' | 'url' | 'routePattern'>;
+/** What is given, which may be anything. */
+type Props = Partial<Record<keyof EmbedAttributes, unknown>> & { of?: SnippetDefinition | undefined };
 
 /** What Astro runs, in the process that loaded the Astro config. */
 export type Command = 'dev' | 'build' | 'preview' | 'sync';
@@ -29,35 +43,40 @@ const knownProp = /^(?:id|of|params|as|optional|class|slot)$|[-:]/;
 export const embedEnd = `</${elementName}>`;
 
 /** A promise only if a schema checks the params, because awaiting each embed takes longer than rendering it. */
-export function embedStart(props: Props, page: Page, command: Command | undefined): string | Promise<string> {
-  const { of, as, optional } = props;
+export function embedStart(
+  props: Props,
+  page: Pick<AstroGlobal, 'isPrerendered' | 'url' | 'routePattern'>,
+  command: Command | undefined,
+): string | Promise<string> {
+  const { id, of, params, as, optional } = props;
+  const { isPrerendered, routePattern } = page;
   const { pathname } = page.url;
-  const path = page.isPrerendered ? pathname : containerPage;
+  const path = isPrerendered ? pathname : containerPage;
   // Astro's error page shows the error, and opens its place in an editor.
-  const refuse = (code: ErrorCode, flaw: string, shownPath = path): UserError => {
+  const refuse = (code: ErrorCode, flaw: string, shown = path): UserError => {
     const { place, loc } =
       integration.find?.({
-        id: of === undefined ? String(props.id ?? '') : undefined,
-        page: shownPath === containerPage ? undefined : shownPath,
+        id: of === undefined ? String(id ?? '') : undefined,
+        page: shown === containerPage ? undefined : shown,
         props: Object.keys(props),
       }) ?? {};
-    const where = place === undefined ? shownPath : `${shownPath} (${place})`;
-    const error = userError(code, `<Snippet> of snippet ${of?.id ?? props.id} on ${where}: ${flaw}`);
+    const where = place === undefined ? shown : `${shown} (${place})`;
+    const error = userError(code, `<Snippet> of snippet ${of?.id ?? id} on ${where}: ${flaw}`);
     return Object.assign(error, loc && { loc });
   };
   if (command === undefined) {
     throw refuse('missing-integration', 'the integration is not in the Astro config.', pathname);
   }
   // Pages of Astro's Container API do not count as prerendered. `astro dev` checks all that it serves.
-  if (!page.isPrerendered && command !== 'dev' && integration.announce === undefined) {
-    const flaw = `the route ${page.routePattern} is rendered on demand. Snippets are inlined while the site is built.`;
+  if (!isPrerendered && command !== 'dev' && integration.announce === undefined) {
+    const flaw = `the route ${routePattern} is rendered on demand. Snippets are inlined while the site is built.`;
     throw refuse('on-demand-page', flaw, pathname);
   }
   const unknown = Object.keys(props).find((name) => !knownProp.test(name));
   if (unknown !== undefined) {
     const intended = intendedName(unknown);
-    const flaw = `the prop \`${unknown}\` is unknown.${intended === undefined ? '' : ` Did you mean \`${intended}\`?`}`;
-    throw refuse('unknown-attribute', flaw);
+    const hint = intended === undefined ? '' : ` Did you mean \`${intended}\`?`;
+    throw refuse('unknown-attribute', `the prop \`${unknown}\` is unknown.${hint}`);
   }
   if (as !== undefined && as !== 'html' && as !== 'text') {
     throw refuse('invalid-as', `\`as\` must be "html" or "text", not ${JSON.stringify(as)}.`);
@@ -78,9 +97,9 @@ export function embedStart(props: Props, page: Page, command: Command | undefine
   const fail = (error: unknown): never => {
     throw error instanceof SnippetError ? refuse(error.code, error.reason) : error;
   };
-  if (of !== undefined) return definedRequest(of, props.params).then(write).catch(fail);
+  if (of !== undefined) return definedRequest(of, params).then(write).catch(fail);
   try {
-    return write(createRequest(props.id, props.params));
+    return write(createRequest(id, params));
   } catch (error) {
     return fail(error);
   }

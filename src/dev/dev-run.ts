@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import type { HookParameters } from 'astro';
 import { SiteRun } from '../build/site-run.ts';
+import { cleanLines } from '../client/clean-text.ts';
 import { imageHref, imageType } from '../images/image-file.ts';
 import { astroMajor } from '../settings/astro-version.ts';
 import type { FetchedSnippet, SnippetFetcher } from '../snippets/fetch-snippets.ts';
-import { escapeOwnErrors, pageEvents } from './dev-pages.ts';
-import { SnippetMemory } from './snippet-memory.ts';
+import { snippetMemory } from './snippet-memory.ts';
 import { transformTexts } from './text-responses.ts';
-import { asFailure, responseInliner } from './view.ts';
+import { escapeOwnErrors, responseInliner } from './view.ts';
 
 // A person is waiting for the page: fewer attempts than in a build, and a service that recovers is noticed quickly.
 const limits = {
@@ -58,19 +58,19 @@ export class DevRun extends SiteRun {
       Object.values(environments).flatMap(({ moduleGraph }) =>
         [...(moduleGraph.getModuleById(id)?.importedModules ?? [])].flatMap((imported) => imported.id ?? []),
       );
-    const memory = new SnippetMemory(async (shown) => {
+    const memory = snippetMemory(async (shown) => {
       const snippet = await (await this.open()).get(shown);
       this.noteClasses([snippet]);
       return snippet;
     }, this.#warn);
 
-    // Nothing may reject: in a handler of Vite's, it would end the dev server.
-    hot.on(pageEvents.ask, async (asked: { hash?: string; refresh?: true } | null, client) => {
-      // Any script of the page may send it. `hash` is absent if the page shows no snippets. `refresh` fetches its snippets,
-      // and all collections, now.
+    // Any script of the page may send this. `hash` is absent if the page shows no snippets. `refresh` has its snippets and
+    // all collections fetched now.
+    hot.on('astro-snippets:ask', async (asked: { hash?: string; refresh?: true } | null, client) => {
       const { hash, refresh } = asked ?? {};
       const shown = hash === undefined ? [] : memory.shownAs(hash);
       let failure: string | undefined;
+      // Nothing may reject: in a handler of Vite's, it would end the dev server.
       try {
         await Promise.all([
           refresh && refreshContent?.({ loaders: ['astro-snippets'] }),
@@ -78,10 +78,10 @@ export class DevRun extends SiteRun {
         ]);
       } catch (error) {
         // What cannot be handled here, such as a key that is missing now, is shown with the next view of the page.
-        if (refresh) failure = asFailure(error).message;
+        if (refresh) failure = cleanLines((error as Error).message);
       }
       const hasChanged = shown === undefined || (hash !== undefined && memory.hashOf(shown) !== hash);
-      client.send(pageEvents.answer, { hash, hasChanged, error: failure });
+      client.send('astro-snippets:answer', { hash, hasChanged, error: failure });
     });
     // The images of snippets, at the URLs that they have on the built site.
     middlewares.use(({ originalUrl = '' }, response, next) => {

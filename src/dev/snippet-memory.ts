@@ -19,51 +19,27 @@ const pauseInTrouble = 9_900;
 // A page that asks again after this time is loaded again, as after a restart.
 const forgottenAfter = 600_000;
 
+export type SnippetMemory = ReturnType<typeof snippetMemory>;
+
 /**
- * The snippets of a dev server. The first view of a snippet waits for the service. It is asked for each every two
- * seconds, however many pages are open, and every ten seconds while it is in trouble.
+ * The snippets of a dev server. The first view of a snippet waits for the service. Each is asked for every two seconds,
+ * however many pages are open, and every ten seconds while it is in trouble.
  */
-export class SnippetMemory {
-  readonly #fetch: (use: ShownAs) => Promise<FetchedSnippet>;
-  readonly #warn: (line: string) => void;
-  readonly #snippets = new Map<string, RememberedSnippet>();
+export function snippetMemory(
+  fetch: (use: ShownAs) => Promise<FetchedSnippet>,
+  warn: (line: string) => void,
+) {
+  const states = new Map<string, RememberedSnippet>();
   /** What pages show, by its hash. */
-  readonly #shown = new Map<string, { snippets: readonly RememberedSnippet[]; end: NodeJS.Timeout }>();
-  #styles = 0;
+  const shown = new Map<string, { snippets: readonly RememberedSnippet[]; askedAt: number }>();
+  let styles = 0;
 
-  constructor(fetch: (use: ShownAs) => Promise<FetchedSnippet>, warn: (line: string) => void) {
-    this.#fetch = fetch;
-    this.#warn = warn;
-  }
-
-  /** @param isLast whether nothing asks again after this view, so that it waits for an update that is due. */
-  async get({ request, asHtml }: ShownAs, isLast: boolean): Promise<RememberedSnippet> {
-    // Shown as text, it may break a rule for HTML.
-    const key = `${asHtml} ${request.key}`;
-    const known = this.#snippets.get(key) ?? { request, asHtml, dueAt: 0 };
-    this.#snippets.set(key, known);
-    const isNew = known.content === undefined && known.error === undefined;
-    const update = this.update(known);
-    if (isNew || isLast) await update;
-    else update?.catch(() => {});
-    return known;
-  }
-
-  /** Fetches a snippet again if that is due, or needed now; once for all who ask at the same time. */
-  update(snippet: RememberedSnippet, isNow = false): Promise<void> | undefined {
-    if (!isNow && Date.now() < snippet.dueAt) return undefined;
-    snippet.update ??= this.#update(snippet).finally(() => {
-      snippet.update = undefined;
-    });
-    return snippet.update;
-  }
-
-  async #update(snippet: RememberedSnippet): Promise<void> {
+  const fetchAgain = async (snippet: RememberedSnippet): Promise<void> => {
     const { error: before, request } = snippet;
     const start = Date.now();
     try {
-      const content = await this.#fetch(snippet);
-      if (content.html !== snippet.content?.html) content.warnings.forEach(this.#warn);
+      const content = await fetch(snippet);
+      if (content.html !== snippet.content?.html) content.warnings.forEach(warn);
       Object.assign(snippet, { content, error: content.error, checkedAt: content.fetchedAt ?? Date.now() });
     } catch (error) {
       if (!isSnippetFailure(error)) throw error;
@@ -77,34 +53,60 @@ export class SnippetMemory {
     const isCalm = error === undefined || effectOf(error) === 'fail';
     snippet.dueAt = start + (isCalm ? pause : pauseInTrouble);
     if (error !== undefined && content !== undefined && before === undefined) {
-      this.#warn(`${error.message} Snippet ${request.id} is shown as it was last fetched.`);
+      warn(`${error.message} Snippet ${request.id} is shown as it was last fetched.`);
     }
-  }
+  };
 
-  /** The hash of what a page shows. It is another one when a reader would see a difference. */
-  hashOf(shown: readonly RememberedSnippet[]): string {
-    const looks = shown.map(({ request, content, error }) => {
-      const look = content ? [content.html, content.text] : !isTrouble(error) && failureLook(error);
-      return [request.key, look];
+  /** Fetches a snippet again if that is due, or needed now; once for all who ask at the same time. */
+  const update = (snippet: RememberedSnippet, isNow = false): Promise<void> | undefined => {
+    if (!isNow && Date.now() < snippet.dueAt) return undefined;
+    snippet.update ??= fetchAgain(snippet).finally(() => {
+      snippet.update = undefined;
     });
-    const found = hash('sha256', JSON.stringify([this.#styles, looks])).slice(0, 16);
-    clearTimeout(this.#shown.get(found)?.end);
-    const end = setTimeout(() => this.#shown.delete(found), forgottenAfter).unref();
-    this.#shown.set(found, { snippets: shown, end });
-    return found;
-  }
+    return snippet.update;
+  };
 
-  /** The snippets of pages with a hash; `undefined` if it is not known, as after a restart or a long time. */
-  shownAs(hash: string): readonly RememberedSnippet[] | undefined {
-    const known = this.#shown.get(hash);
-    known?.end.refresh();
-    return known?.snippets;
-  }
+  return {
+    update,
 
-  /** Each page that was served until now has to load again: there are new styles for the classes of snippets. */
-  restyle(): void {
-    this.#styles += 1;
-  }
+    /** @param isLast whether nothing asks again after this view, so that it waits for an update that is due. */
+    async get({ request, asHtml }: ShownAs, isLast: boolean): Promise<RememberedSnippet> {
+      // Shown as text, it may break a rule for HTML.
+      const key = `${asHtml} ${request.key}`;
+      const snippet = states.get(key) ?? { request, asHtml, dueAt: 0 };
+      states.set(key, snippet);
+      const isNew = snippet.content === undefined && snippet.error === undefined;
+      const updated = update(snippet);
+      if (isNew || isLast) await updated;
+      else updated?.catch(() => {});
+      return snippet;
+    },
+
+    /** The hash of what a page shows. It changes when a reader would see a difference. */
+    hashOf(snippets: readonly RememberedSnippet[]): string {
+      const looks = snippets.map(({ request, content, error }) => {
+        const look = content ? [content.html, content.text] : !isTrouble(error) && failureLook(error);
+        return [request.key, look];
+      });
+      const found = hash('sha256', JSON.stringify([styles, looks])).slice(0, 16);
+      shown.set(found, { snippets, askedAt: Date.now() });
+      return found;
+    },
+
+    /** The snippets of pages with a hash; `undefined` if it is not known, as after a restart or a long time. */
+    shownAs(hash: string): readonly RememberedSnippet[] | undefined {
+      const now = Date.now();
+      for (const [key, { askedAt }] of shown) if (now > askedAt + forgottenAfter) shown.delete(key);
+      const known = shown.get(hash);
+      if (known !== undefined) known.askedAt = now;
+      return known?.snippets;
+    },
+
+    /** Every page has to load again: there are new styles for the classes of snippets. */
+    restyle(): void {
+      styles += 1;
+    },
+  };
 }
 
 function isTrouble(error: SnippetFailure | undefined): error is SnippetFailure {

@@ -1,6 +1,7 @@
 import type { HookParameters } from 'astro';
+import { escapeUTF8 } from 'entities/escape';
 import picomatch from 'picomatch';
-import { type PanelUse, panelSnippets } from '../build/edit-links/edit-links.ts';
+import { dataElement, dataId, type PanelUse, panelSnippets } from '../build/edit-links/edit-links.ts';
 import { pageInliner } from '../build/inline-page.ts';
 import { containsKnownKey } from '../client/api-key.ts';
 import { cleanLines } from '../client/clean-text.ts';
@@ -10,26 +11,24 @@ import { editUrlOf, isWithoutKey, type Settings, withoutKeyWarning } from '../se
 import { canonicalPath, routeFiles } from '../settings/site-urls.ts';
 import { blockFinder, pageParams, readEmbeds, type SnippetUse } from '../snippets/file-embeds.ts';
 import { SourceSearch } from '../source/source-search.ts';
-import { errorPage, overlayMessage, type ViewFailure } from './dev-pages.ts';
 import type { DevRun } from './dev-run.ts';
 import { failureLook, type RememberedSnippet, type SnippetMemory } from './snippet-memory.ts';
-import type { DevRequest, TextResponse } from './text-responses.ts';
-
-type Server = HookParameters<'astro:server:setup'>['server'];
+import type { TransformText } from './text-responses.ts';
 
 export type ShownUse = SnippetUse & { snippet: RememberedSnippet };
 
 /** Inlines the snippets of responses as a build does. What a build would fail for becomes an error page. */
-export function responseInliner(run: DevRun, server: Server, memory: SnippetMemory) {
-  const { logger } = run.site;
-  const { base } = server.config;
+export function responseInliner(
+  run: DevRun,
+  { config: { base }, environments }: HookParameters<'astro:server:setup'>['server'],
+  memory: SnippetMemory,
+): TransformText {
+  const { logger, sources } = run.site;
   // By page. Each line is logged once, until it is over.
   const said = new Map<string, readonly string[]>();
 
-  return async (response: TextResponse, request: DevRequest): Promise<TextResponse> => {
+  return async (page, kind, bytes, headers) => {
     const { settings } = run;
-    const { kind, body: bytes } = response;
-    const [page = '/'] = (request.originalUrl ?? '/').split('?');
     const isPage = kind === 'html';
     // By what each says, without its counts and times.
     const lines = new Map<string, () => void>();
@@ -38,52 +37,63 @@ export function responseInliner(run: DevRun, server: Server, memory: SnippetMemo
     let failures: string | undefined;
     try {
       const names = [page.slice(base.length), ...(isPage ? routeFiles(page, base) : [])];
-      if (names.some((name) => picomatch.isMatch(name, settings.exclude))) return response;
-      const search = new SourceSearch(run.site.sources);
+      if (names.some((name) => picomatch.isMatch(name, settings.exclude))) return bytes;
+      const search = new SourceSearch(sources);
       const placeOf = search.whereWritten;
       const uses = new Map<string, SnippetUse>();
       const addParams = pageParams(settings.params, canonicalPath(page, isPage, run.urls));
-      const { embeds, ...found } = readEmbeds({ name: page, bytes, kind, addParams }, uses);
-      for (const note of found.warnings) warn(describeNote(note, placeOf));
-      if (embeds.length + found.invalid.length > 0) search.refuseOnDemand(page);
+      const { embeds, invalid, warnings } = readEmbeds({ name: page, bytes, kind, addParams }, uses);
+      for (const note of warnings) warn(describeNote(note, placeOf));
+      if (embeds.length + invalid.length > 0) search.refuseOnDemand(page);
       const withoutKey = uses.size > 0 && isWithoutKey(settings);
       if (withoutKey) warn(withoutKeyWarning(settings));
       // What a script fetches does not ask whether it has changed.
-      const isLast = !isPage || request.headers['sec-fetch-dest'] === 'empty';
+      const isLast = !isPage || headers['sec-fetch-dest'] === 'empty';
       const show = async (use: SnippetUse) => ({ ...use, snippet: await memory.get(use, isLast) });
       // In the order of the page, whatever arrives first: the toolbar lists them.
       const shown = await Promise.all(withoutKey ? [] : uses.values().map(show));
       // From here to the end at once: another page may update a snippet.
       if (shown.length > 0) hash = memory.hashOf(shown.map(({ snippet }) => snippet));
-      const contents = new Map(
+      const snippets = new Map(
         shown.flatMap(({ request, snippet: { content } }) => (content ? [[request.key, content]] : [])),
       );
       const failed = shown.flatMap(({ snippet: { content, error }, ...use }): FailedSnippet[] =>
         content !== undefined || error === undefined ? [] : [{ ...use, error }],
       );
       if (isPage) {
-        const blocks = blockFinder((key) => contents.get(key)?.html, placeOf);
+        const blocks = blockFinder((key) => snippets.get(key)?.html, placeOf);
         blocks.add(page, bytes, embeds);
         [...search.headingWarnings(embeds), ...blocks.warnings()].forEach(warn);
       }
       if (failed.length > 0) {
-        const looks = failed.map((one) => [one.request.key, failureLook(one.error)]);
-        failures = JSON.stringify([page, found.invalid, looks]);
+        const looks = failed.map(({ request, error }) => [request.key, failureLook(error)]);
+        failures = JSON.stringify([page, invalid, looks]);
         lines.set(failures, () => logger.warn(failureWarnings(failed).join('\n')));
       }
-      throwFailures({ failed, notAsked: 0, embeds: found.invalid, placeOf });
-      const panel = panelSnippets(shown, contents, (id) => linkOf(id, settings.editUrl, warn), describeUse);
+      throwFailures({ failed, notAsked: 0, embeds: invalid, placeOf });
+      const panel = panelSnippets(shown, snippets, (id) => linkOf(id, settings.editUrl, warn), describeUse);
       const linked = hash === undefined ? undefined : panel;
-      const inlinePage = pageInliner({ snippets: contents, rules: { policy: 'none' }, linked, hash });
-      const { file: body } = inlinePage({ name: page, kind }, bytes, embeds);
-      if (containsKnownKey(body.toString('latin1'))) throw keyError(shown, page);
-      return { ...response, body };
+      const inlinePage = pageInliner({ snippets, rules: { policy: 'none' }, linked, hash });
+      const { file } = inlinePage({ name: page, kind }, bytes, embeds);
+      if (containsKnownKey(file.toString('latin1'))) throw keyError(shown, page);
+      return file;
     } catch (error) {
-      const failure = asFailure(error);
-      lines.set(failures ?? failure.message, () => logger.error(describe(failure)));
-      // The response to a server island is not shown, so the page that contains it has to show the error.
-      if (page.includes('/_server-islands/')) server.environments.client.hot.send(overlayMessage(failure));
-      return { status: 500, kind: 'html', body: Buffer.from(errorPage(base, failure, hash)) };
+      const message = cleanLines((error as Error).message);
+      // A report names the codes itself.
+      const code = error instanceof UserError && error.code ? `${error.code}: ` : '';
+      const hint = error instanceof UserError ? code + error.hint : '';
+      const shownHint = hint && `\n\n  Hint:\n${hint.replaceAll(/^/gm, '    ')}\n`;
+      lines.set(failures ?? message, () => logger.error(hint ? message.trimEnd() + shownHint : message));
+      // Astro's error overlay expects HTML.
+      const shown = { message: asHtml(message), hint: asHtml(hint), stack: message };
+      const err = { name: 'astro-snippets', title: 'Snippets', ...shown };
+      // The response to a server island is not shown, so the page that contains it has to show the error. As a payload
+      // that Astro would escape once more without the mark.
+      if (page.includes('/_server-islands/')) {
+        const payload = { type: 'error' as const, __isEnhancedAstroErrorPayload: true, err };
+        environments.client.hot.send(payload);
+      }
+      return errorPage(base, err, hash);
     } finally {
       // Two pages may show the same source.
       const known = new Set([...said.values()].flat());
@@ -108,10 +118,10 @@ export function describeUse({ request: { params }, optionalPlaces, snippet }: Sh
   const facts = [
     params,
     content?.variant,
-    // That the cache has kept has taken no time.
+    // From the cache, it took no time.
     content && content.milliseconds > 0 && `${Math.round(content.milliseconds)} ms`,
     content && `${Buffer.byteLength(content.content)} bytes`,
-    // The time of day, as Astro's own log has it.
+    // The time of day, as in Astro's log.
     checkedAt && `fetched at ${new Date(checkedAt).toLocaleTimeString('en-GB')}`,
   ];
   const escaped = params && ` params='${params.replaceAll('&', '&amp;').replaceAll("'", '&#39;')}'`;
@@ -130,14 +140,51 @@ function keyError(shown: readonly ShownUse[], page: string): UserError {
   return userError('published-key', `The API key was found${source} on ${page}. The page is not shown.`);
 }
 
-export function asFailure(error: unknown): ViewFailure {
-  const message = cleanLines((error as Error).message);
-  if (!(error instanceof UserError)) return { message, hint: '' };
-  // A report names the codes itself.
-  return { message, hint: error.code === undefined ? error.hint : `${error.code}: ${error.hint}` };
+/** The script of each page of `astro dev`. @param hot JavaScript for the page's connection to Vite. */
+export function pageScript(hot: string): string {
+  return `
+const shown = () => document.querySelector('script#${dataId}')?.dataset.hash;
+const ask = () => {
+  const hash = shown();
+  if (hash !== undefined && document.visibilityState === 'visible') ${hot}.send('astro-snippets:ask', { hash });
+};
+${hot}.on('astro-snippets:answer', ({ hash, hasChanged }) => {
+  if (hasChanged && hash === shown()) location.reload();
+});
+document.addEventListener('visibilitychange', ask);
+setInterval(ask, 2000);
+ask();
+`;
 }
 
-function describe({ message, hint }: ViewFailure): string {
-  if (hint === '') return message;
-  return `${message.trimEnd()}\n\n  Hint:\n${hint.replaceAll(/^/gm, '    ')}\n`;
+/** Shows an error instead of a page, in Astro's own overlay. It reloads when the error is fixed. */
+function errorPage(base: string, error: { message: string; hint: string }, hash: string | undefined): string {
+  // Only "<" could end the script.
+  const json = JSON.stringify(error).replaceAll('<', '\\u003c');
+  return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Error</title></head>
+<body>${hash === undefined ? '' : dataElement([], hash)}<noscript>${error.message}<br>${error.hint}</noscript>
+<script type="module">
+import { createHotContext, ErrorOverlay } from '${base}@vite/client';
+const hot = createHotContext('/@astro-snippets');
+${pageScript('hot')}
+document.body.append(new ErrorOverlay(${json}));
+</script>
+</body></html>
+`;
+}
+
+/** Astro 5 shows an error in a module for the browser as HTML: what is written like an element would disappear. */
+export function escapeOwnErrors(hot: { send: (...message: never[]) => void }): void {
+  const send = hot.send.bind(hot) as (...message: unknown[]) => void;
+  hot.send = (...message: { type?: string; err?: { plugin?: string; message: string } }[]) => {
+    const [{ type, err } = {}] = message;
+    if (type === 'error' && err?.plugin?.startsWith('astro-snippets:')) err.message = asHtml(err.message);
+    send(...message);
+  };
+}
+
+function asHtml(text: string): string {
+  return escapeUTF8(text).replaceAll('\n', '<br>').replaceAll('  ', '&nbsp; ');
 }

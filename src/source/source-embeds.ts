@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { posix } from 'node:path';
 import { parseRequest, type SnippetRequest } from '../client/snippet-request.ts';
 import { withoutCodeSpans } from '../embed/code-spans.ts';
 import { elementName } from '../embed/element.ts';
@@ -33,7 +35,6 @@ const definition =
 // With any quotes, which JSON escapes; a number in braces; or without quotes.
 const literalId =
   /(?<![\w:.-])id\s*=\s*(?:(?:\{\s*)?\\?(["'`])([^"'`{}$<>+\\]*)\\?\1|\{\s*(-?[\d.]+)\s*\}|([\w.-]+))/i;
-
 // With `>` in braces and in quotes.
 const attributesOfTag = String.raw`(?:\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|"[^"]*"|'[^']*'|[^>])*`;
 
@@ -42,49 +43,47 @@ export function embedsIn(text: string, file: string): SourceEmbed[] {
   if (!/snippet/i.test(text)) return [];
   const shown = withoutComments(text, file);
   const elements = blank(shown, codeElement);
-  const found: (Pick<SourceEmbed, 'isComponent' | 'id' | 'attributes'> & { index: number })[] = [];
-  const aliases = Array.from(text.matchAll(alias), ([, name]) => name);
-  const names = ['Snippet', ...aliases].join('|').replaceAll('$', '\\$');
-  const tag = new RegExp(`<(?:(${elementName})|${names})(?=[\\s/>{$])(${attributesOfTag})`, 'gi');
-  for (const { index, 1: element, 2: attributes = '' } of shown.matchAll(tag)) {
-    // A component in <code> is rendered.
-    if (element !== undefined && elements[index] === ' ') continue;
-    found.push({ index, isComponent: element === undefined, id: idIn(attributes), attributes });
-  }
-  for (const { index, 0: call } of shown.matchAll(definition)) {
-    for (const { index: at, 1: id } of call.matchAll(/\bid:\s*(\d+)/g)) {
-      found.push({ index: index + at, isComponent: false, id, attributes: '' });
-    }
-  }
+  const names = ['Snippet', ...Array.from(text.matchAll(alias), ([, name]) => name)];
+  const components = names.join('|').replaceAll('$', '\\$');
+  const tag = new RegExp(`<(?:(${elementName})|${components})(?=[\\s/>{$])(${attributesOfTag})`, 'gi');
+  const tags = shown.matchAll(tag).map(({ index, 1: element, 2: attributes = '' }) => {
+    return { index, isComponent: element === undefined, id: idIn(attributes), attributes };
+  });
+  const defined = [...shown.matchAll(definition)].flatMap(({ index, 0: call }) =>
+    Array.from(call.matchAll(/\bid:\s*(\d+)/g), ({ index: at, 1: id }) => {
+      return { index: index + at, isComponent: false, id, attributes: '' };
+    }),
+  );
   const isMarkdown = markdown.test(file);
   const bodyStart = isMarkdown ? frontmatterOf(text).length : Number.POSITIVE_INFINITY;
-  const starts = [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)];
-  const lineAt = (line: number) => shown.slice(starts[line] ?? shown.length, starts[line + 1]);
-  let line = 0;
-  return found
+  let line = 1;
+  let last = 0;
+  // A component in <code> is rendered.
+  return [...tags.filter(({ index, isComponent }) => isComponent || elements[index] !== ' '), ...defined]
     .sort((a, b) => a.index - b.index)
     .map(({ index, ...embed }) => {
-      while ((starts[line + 1] ?? Number.POSITIVE_INFINITY) <= index) line += 1;
-      const inHeading =
-        index >= bodyStart && (heading.test(lineAt(line)) || underline.test(lineAt(line + 1)));
+      line += text.slice(last, index).split('\n').length - 1;
+      last = index;
+      const start = text.lastIndexOf('\n', index) + 1;
+      const [own = '', next = ''] = shown.slice(start).split('\n', 2);
+      const inHeading = index >= bodyStart && (heading.test(own) || underline.test(next));
       const inFrontmatter = isMarkdown && index < bodyStart;
-      const column = index - (starts[line] ?? 0) + 1;
-      return { file, line: line + 1, column, ...embed, inHeading, inFrontmatter };
+      return { file, line, column: index - start + 1, ...embed, inHeading, inFrontmatter };
     });
 }
 
-/** The snippet that an embed asks for, if that is known before a page is rendered. Params are if they are JSON. */
+/** The request of an embed, if it is known before a page is rendered. Params are if they are JSON. */
 export function literalRequest({ id, isComponent, attributes }: SourceEmbed): SnippetRequest | undefined {
   const params = isComponent ? undefined : /\bparams='([^']*)'/i.exec(attributes)?.[1];
   try {
     return parseRequest(id, params);
   } catch {
-    // Computed, or an example: what the pages contain has the last word.
+    // Computed, or an example. The pages will show which.
     return undefined;
   }
 }
 
-/** Blanks out the comments of a source, and code of Markdown. Offsets stay. */
+/** Blanks out comments, and code of Markdown. Offsets stay. */
 export function withoutComments(text: string, file: string): string {
   if (!markdown.test(file)) return blank(blank(text, htmlComment), codeComment);
   const start = frontmatterOf(text);
@@ -104,4 +103,34 @@ function idIn(attributes: string): string | undefined {
   const [found, , quoted, number, bare] = literalId.exec(attributes) ?? [];
   if (found !== undefined) return quoted ?? number ?? bare;
   return /\b(?:id|of)\b|\.\.\.|\$/.test(attributes) ? undefined : '';
+}
+
+/** The file of a path or of a module's id, in the form of Vite's ids: with slashes, and without a query. */
+export function fileOf(id: string): string {
+  return id.replace(/[?#].*$/, '').replaceAll('\\', '/');
+}
+
+/** How people know a file: by its path in the project. */
+export function shownSource(id: string, root: string): string {
+  return posix.relative(fileOf(root), fileOf(id));
+}
+
+/** A file that does not exist, or no longer does, counts as empty. */
+export function readSource(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** The lines of a source that write embeds, or else the one that names what does, for people. */
+export function placeIn(file: string, root: string): { place: string; line: number } {
+  const text = readSource(file);
+  const written = new Set(embedsIn(text, file).map(({ line }) => line));
+  const shown = withoutComments(text, file).split('\n');
+  const named = shown.findIndex((line) => /snippet-embed|astro-snippets\/components/i.test(line)) + 1;
+  const lines = written.size > 0 || named === 0 ? [...written] : [named];
+  const place = [shownSource(file, root), lines.join(' or ')].filter(Boolean).join(':');
+  return { place, line: lines[0] ?? 1 };
 }

@@ -1,14 +1,13 @@
 import { join } from 'node:path';
+import type { Rolldown } from 'vite';
 import { type ErrorCode, userError } from '../failures/errors.ts';
-import { embedsIn, withoutComments } from './source-embeds.ts';
-import { fileOf, readSource, shownSource } from './source-files.ts';
+import { fileOf, placeIn, shownSource, withoutComments } from './source-embeds.ts';
 import type { SiteSource } from './source-search.ts';
 import type { WrittenEmbeds } from './written-embeds.ts';
 
-/** What is wrong with a module that deals with embeds. Without a code, it is a warning. */
+/** What is wrong with a module. `message` follows the name of its file. Without a code, it is a warning. */
 interface Flaw {
-  code?: Extract<ErrorCode, 'embed-in-browser' | 'on-demand-page'>;
-  /** What follows the name of the file. */
+  code?: ErrorCode;
   message: string;
 }
 
@@ -49,51 +48,37 @@ export function flawOf(found: WrittenEmbeds, id: string, environment: string): F
   return (flaw === undefined ? found.has('names') : isOnlyWarned) ? perhaps : flaw;
 }
 
-/** The name of a source with the lines that write embeds, or that name what does. */
-export function placeIn(file: string, { folders }: SiteSource): { name: string; line: number } {
-  const text = readSource(file);
-  const written = new Set(embedsIn(text, file).map(({ line }) => line));
-  const named = withoutComments(text, file)
-    .split('\n')
-    .findIndex((line) => /snippet-embed|astro-snippets\/components/i.test(line));
-  const lines = written.size > 0 || named === -1 ? [...written] : [named + 1];
-  const name = shownSource(file, folders.root);
-  return { name: lines.length === 0 ? name : `${name}:${lines.join(' or ')}`, line: lines[0] ?? 1 };
-}
-
-type ModuleInfo = { importers: readonly string[]; dynamicImporters: readonly string[]; isEntry: boolean };
-
-interface BundleContext {
-  environment: string;
-  /** Whether it contains prerendered pages and others, as in Astro 5. */
-  isMixed: boolean;
+interface BundledSite {
   source: SiteSource;
-  moduleInfo(id: string): ModuleInfo | null;
-  warn(id: string, message: string): void;
+  /** Whether the server bundle also has the prerendered pages, as in Astro 5. */
+  isMixed: boolean;
+  warn(file: string, message: string): void;
 }
-
-type Bundle = Record<string, { type: string; modules?: Record<string, { code: string | null }> }>;
 
 /** @throws AstroError that names each module that must not be published. */
 export function checkBundle(
-  bundle: Bundle,
+  context: Rolldown.PluginContext,
+  bundle: Rolldown.OutputBundle,
   modules: ReadonlyMap<string, WrittenEmbeds>,
-  context: BundleContext,
+  site: BundledSite,
 ): void {
-  const { environment, source, warn } = context;
+  const { name: environment } = context.environment;
   const candidates = [...modules].filter(([id, found]) => flawOf(found, id, environment));
-  // A bundle hands over the code of its modules as a copy of each, so it is not asked for nothing.
+  // A bundle hands over a copy of each module's code.
   if (candidates.length === 0) return;
-  const chunks = Object.values(bundle).map(({ modules = {} }) => modules);
+  const chunks = Object.values(bundle).flatMap((chunk) => ('modules' in chunk ? [chunk.modules] : []));
   const errors: { code: ErrorCode; text: string }[] = [];
   for (const [id, found] of candidates) {
-    if (!chunks.some((modules) => /snippet/i.test(modules[id]?.code ?? ''))) continue;
-    const reached = environment === 'ssr' ? reach(id, context) : 'page';
-    const flaw = flawOf(found, id, reached === undefined ? 'prerender' : environment);
-    if (flaw === undefined) continue;
-    const place = isStore(id) ? 'The store of collections' : placeIn(fileOf(id), source).name;
-    const { code, message } = reached === 'perhaps' ? perhapsOnDemand : flaw;
-    if (code === undefined) warn(id, `${place} ${message}`);
+    if (!chunks.some((bundled) => /snippet/i.test(bundled[id]?.code ?? ''))) continue;
+    const reached = environment === 'ssr' ? reach(context, id, site) : 'page';
+    const certain = flawOf(found, id, reached === undefined ? 'prerender' : environment);
+    if (certain === undefined) continue;
+    const { code, message } = reached === 'perhaps' ? perhapsOnDemand : certain;
+    const file = fileOf(id);
+    const { place } = isStore(id)
+      ? { place: 'The store of collections' }
+      : placeIn(file, site.source.folders.root);
+    if (code === undefined) site.warn(file, `${place} ${message}`);
     else errors.push({ code, text: `${place}\n    ${message}` });
   }
   const [first] = errors;
@@ -116,20 +101,44 @@ const middleware = /(?:virtual:astro:|astro-internal:)middleware/;
 
 /** Whether pages that are rendered on demand show what a module of the server bundle writes. */
 function reach(
+  context: Rolldown.PluginContext,
   id: string,
-  { isMixed, source: { folders, routes }, moduleInfo }: BundleContext,
+  { isMixed, source: { folders, routes } }: BundledSite,
 ): 'page' | 'perhaps' | undefined {
   const onDemand = routes.filter(({ isPrerendered, origin }) => !isPrerendered && origin !== 'internal');
   const pages = new Set(onDemand.map(({ entrypoint }) => fileOf(join(folders.root, entrypoint))));
   const seen = new Set([id]);
   let reached: 'perhaps' | undefined;
   for (const each of seen) {
-    const { importers = [], dynamicImporters = [], isEntry = false } = moduleInfo(each) ?? {};
-    // Pages are entries by a virtual module, so an entry of its own is a server island.
+    const { importers = [], dynamicImporters = [], isEntry = false } = context.getModuleInfo(each) ?? {};
+    const importing = [...importers, ...dynamicImporters];
+    // Astro bundles pages behind a virtual module, so any other entry is a server island.
     const isPage = pages.has(fileOf(each)) || (isEntry && each.endsWith('.astro'));
     if (middleware.test(each) || (contentModules.test(each) && !isStore(id))) reached = 'perhaps';
-    else if (isMixed ? isPage : importers.length + dynamicImporters.length === 0) return 'page';
-    else for (const importer of [...importers, ...dynamicImporters]) seen.add(importer);
+    else if (isMixed ? isPage : importing.length === 0) return 'page';
+    else for (const importer of importing) seen.add(importer);
   }
   return isMixed && pages.size === 0 ? undefined : reached;
+}
+
+const title = /<(title|textarea)\b(?:"[^"]*"|'[^']*'|[^'">])*>(?:(?!<\/\1)[\s\S])*?<(Snippet)[\s/>]/;
+const imageText = /(!\[)[^\]]*?<(Snippet|snippet-embed)[\s/>]/;
+
+/** Rejects a source with an embed that is lost before a page is rendered: in an image of MDX or, before Astro 7, a title. */
+export function refuseUnrendered(source: string, file: string, root: string, astro: number): void {
+  const isMdx = file.endsWith('.mdx');
+  if (!isMdx && !source.includes('astro-snippets/components')) return;
+  const text = withoutComments(source, file);
+  const found = (isMdx ? imageText : title).exec(text);
+  if (found === null) return;
+  const [whole, element, name] = found;
+  const { length: line } = text.slice(0, found.index + whole.length).split('\n');
+  const where = isMdx
+    ? 'the text of an image, which is plain text in MDX.'
+    : `<${element}>, where Astro ${astro} renders no components.`;
+  const message = `${shownSource(file, root)}:${line} contains <${name}> in ${where}`;
+  const embed = '<snippet-embed id="42"></snippet-embed>';
+  const hint = isMdx ? `<img src="…" alt='${embed}' />` : embed;
+  const error = userError('unrendered-component', message, `Write ${hint} there.`);
+  throw Object.assign(error, { loc: { file, line, column: 0 } });
 }

@@ -1,13 +1,13 @@
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { AstroIntegrationLogger } from 'astro';
 import type { Plugin } from 'vite';
 import { hints } from '../failures/errors.ts';
 import { separatesPrerendered } from '../settings/astro-version.ts';
-import { fileOf } from './source-files.ts';
 import type { SiteSource } from './source-search.ts';
 import type { SyntaxNode, WrittenEmbeds } from './written-embeds.ts';
 
-const ownFolder = fileOf(fileURLToPath(new URL('..', import.meta.url)));
+const ownFolder = fileURLToPath(new URL('..', import.meta.url)).replaceAll('\\', '/');
 // In `astro dev`, Vite has replaced what is imported with its URL.
 const mention = new RegExp(
   `snippet-embed|astro-snippets/(?:dist/)?components|${ownFolder.replace(/[^\w/]/g, '\\$&')}components/`,
@@ -16,44 +16,50 @@ const mention = new RegExp(
 const styles = /\.(?:css|scss|sass|less|styl|stylus|pcss|postcss)(?:$|\?)|[?&]type=style/;
 
 /**
- * Rejects modules that write embeds where nothing replaces them: in the browser, and where pages are rendered on demand.
- * A build checks what is in the bundles, `astro dev` each module that is loaded. What `onMention` throws fails the build.
+ * Rejects embeds that nothing would replace: lost before a page is rendered, in the browser, or on pages that are rendered
+ * on demand. A build checks what is in the bundles, `astro dev` each module that is loaded. What `onMention` throws fails
+ * the build.
  */
 export function sourcePlugin(
   source: SiteSource,
+  astro: number,
   logger: AstroIntegrationLogger,
   onMention: () => Promise<void>,
 ): Plugin {
-  let isBuild = true;
-  let isMixed = false;
   /** The modules that deal with embeds, by environment and id. */
   const modules = new Map<string, Map<string, WrittenEmbeds>>();
   const warned = new Set<string>();
-  const warn = (id: string, message: string) => {
-    const file = fileOf(id);
+  const warn = (file: string, message: string) => {
     if (!warned.has(file)) logger.warn(message);
     warned.add(file);
   };
-
   return {
     name: 'astro-snippets:source',
     enforce: 'post',
-    configResolved(config) {
-      isBuild = config.command === 'build';
-      isMixed = isBuild && !separatesPrerendered(config);
+    load: {
+      // Before the compiler, whose error for a title names neither file nor line.
+      order: 'pre',
+      filter: { id: astro >= 7 ? /\.mdx$/ : /\.(?:astro|mdx)$/ },
+      async handler(id) {
+        const text = await readFile(id, 'utf8').catch(() => '');
+        if (!/<snippet/i.test(text)) return;
+        const { refuseUnrendered } = await import('./source-flaws.ts');
+        refuseUnrendered(text, id, source.folders.root, astro);
+      },
     },
     transform: {
       order: 'post',
       filter: { code: mention },
       async handler(code, id) {
+        // Loaded only here: a site without embeds needs none of it.
+        const { flawOf, isStore } = await import('./source-flaws.ts');
+        const { fileOf, placeIn } = await import('./source-embeds.ts');
+        const { findWritten } = await import('./written-embeds.ts');
         const file = fileOf(id);
         // This package's own code says nothing about the site.
         if (file.startsWith(ownFolder)) return;
         await onMention();
-        // Loaded only here and below: a site without embeds needs none of it.
-        const { flawOf, isStore, placeIn } = await import('./source-flaws.ts');
-        const { findWritten } = await import('./written-embeds.ts');
-        const { name: environment } = this.environment;
+        const { name: environment, mode } = this.environment;
         const found = modules.get(environment) ?? new Map<string, WrittenEmbeds>();
         modules.set(environment, found);
         // It is too long to be read.
@@ -68,13 +74,13 @@ export function sourcePlugin(
         }
         const written = findWritten(program);
         found.set(id, written);
+        if (mode === 'build') return;
         // The dev server has one environment for all pages, so each page is checked when it is served.
-        const shownIn = environment === 'client' ? environment : 'prerender';
-        const flaw = isBuild ? undefined : flawOf(written, id, shownIn);
+        const flaw = flawOf(written, id, environment === 'client' ? environment : 'prerender');
         if (flaw === undefined) return;
-        const { name, line } = placeIn(file, source);
-        const message = `${name} ${flaw.message}`;
-        if (flaw.code === undefined) return warn(id, message);
+        const { place, line } = placeIn(file, source.folders.root);
+        const message = `${place} ${flaw.message}`;
+        if (flaw.code === undefined) return warn(file, message);
         this.error({
           message: `[astro-snippets/${flaw.code}] ${message}\n${hints[flaw.code]}`,
           id: file,
@@ -87,17 +93,18 @@ export function sourcePlugin(
       order: 'pre',
       async handler(_options, bundle) {
         const { name: environment } = this.environment;
-        const moduleInfo = (id: string) => this.getModuleInfo(id);
+        // As in Astro 5, whose server bundle also has the prerendered pages.
+        const isMixed = !separatesPrerendered(this.environment.getTopLevelConfig());
         if (environment === (isMixed ? 'ssr' : 'prerender')) {
           source.importsOf = (id) => {
-            const { importedIds = [], dynamicallyImportedIds = [] } = moduleInfo(id) ?? {};
+            const { importedIds = [], dynamicallyImportedIds = [] } = this.getModuleInfo(id) ?? {};
             return [...importedIds, ...dynamicallyImportedIds];
           };
         }
         const found = modules.get(environment);
         if (found === undefined) return;
         const { checkBundle } = await import('./source-flaws.ts');
-        checkBundle(bundle, found, { environment, isMixed, source, moduleInfo, warn });
+        checkBundle(this, bundle, found, { isMixed, source, warn });
       },
     },
   };

@@ -7,11 +7,24 @@ import type { AskedComponent, ComponentPlace } from '../embed/element.ts';
 import { userError } from '../failures/errors.ts';
 import type { PlaceOf } from '../failures/report.ts';
 import { canonicalPath, decodePath } from '../settings/site-urls.ts';
-import { embedsIn, literalRequest, type SourceEmbed } from './source-embeds.ts';
-import { fileOf, readSource, type SourceFolders, shownSource } from './source-files.ts';
+import {
+  embedsIn,
+  fileOf,
+  literalRequest,
+  readSource,
+  type SourceEmbed,
+  shownSource,
+} from './source-embeds.ts';
 
 export interface SiteSource {
-  folders: SourceFolders;
+  folders: {
+    /** The project. */
+    root: string;
+    srcDir: string;
+    /** Its files are copied to the output. */
+    publicDir: string;
+    outDir: string;
+  };
   base: string;
   /** In the order in which Astro matches them. */
   routes: readonly IntegrationResolvedRoute[];
@@ -21,15 +34,13 @@ export interface SiteSource {
   importsOf?: ((id: string) => Iterable<string>) | undefined;
 }
 
-const shownPlaces = 3;
 // What imports these may show any entry of any collection.
 const collections = /astro:content|data-layer-content/;
 // Others, such as those of a slot, come and go.
 const ownProps = ['id', 'of', 'params', 'as', 'optional'];
-const islands = '/_server-islands/';
 const image = /\.(?:png|jpe?g|webp|avif|gif|svg)$/;
 
-/** Finds out where embeds are written. The sources are read when first asked: only errors and warnings need them. */
+/** Finds out where embeds are written. The sources are read once an error or a warning needs them. */
 export class SourceSearch {
   readonly source: SiteSource;
   #embeds: readonly SourceEmbed[] | undefined;
@@ -45,7 +56,7 @@ export class SourceSearch {
     return this.#embeds;
   }
 
-  /** Snippets whose ids are written in `srcDir`: a guess, made before a page is rendered. */
+  /** What pages may ask for, by the ids that are written in `srcDir`. */
   literalRequests(): SnippetRequest[] {
     const { srcDir } = this.source.folders;
     const inside = this.#all.filter(({ file }) => !shownSource(file, srcDir).startsWith('../'));
@@ -59,11 +70,10 @@ export class SourceSearch {
     if (statSync(copied, { throwIfNoEntry: false })?.isFile()) {
       return `written in ${shownSource(copied, root)}:${line}`;
     }
-    const isUnrendered = code === 'unrendered-component';
-    if (id === undefined && !isUnrendered) return '';
-    const embeds = this.#on(file).filter(
-      (one) => !isUnrendered || (one.isComponent && isContent(one.file) && !one.file.endsWith('.mdx')),
-    );
+    let embeds = this.#on(file);
+    if (code === 'unrendered-component') {
+      embeds = embeds.filter((one) => one.isComponent && isContent(one.file) && !one.file.endsWith('.mdx'));
+    } else if (id === undefined) return '';
     return this.#sentence(likely(embeds, id, file), file, isDoubtful);
   };
 
@@ -74,15 +84,14 @@ export class SourceSearch {
       return isComponent && (attributes.includes('...') || own.every(isWritten));
     });
     const found = likely(embeds, id, page);
-    const [first] = found;
-    if (first === undefined) return undefined;
-    const [place = '', ...others] = this.#places(found);
-    if (others.length > 0) return { place: this.#sentence(found, page ?? '') };
-    const { file, line, column } = first;
+    const [place, another] = this.#places(found);
+    if (place === undefined || found[0] === undefined) return undefined;
+    if (another !== undefined) return { place: this.#sentence(found, page ?? '') };
+    const { file, line, column } = found[0];
     return { place, loc: { file: shownSource(file, this.source.folders.root), line, column } };
   }
 
-  /** Warns about each embed in a Markdown heading. @param shown the embeds of pages */
+  /** Warns of embeds in Markdown headings. @param shown the embeds of pages */
   headingWarnings(shown: readonly { inHeading: boolean; request: SnippetRequest }[]): string[] {
     const ids = new Set(shown.flatMap(({ inHeading, request }) => (inHeading ? String(request.id) : [])));
     if (ids.size === 0) return [];
@@ -95,9 +104,9 @@ export class SourceSearch {
   /** Warns of embeds in frontmatter where the site draws images: one of a title would show their tags. */
   imageWarnings(): string[] {
     const drawn = this.source.routes.find(({ type, pattern }) => type === 'endpoint' && image.test(pattern));
-    const found = drawn === undefined ? [] : this.#all.filter(({ inFrontmatter }) => inFrontmatter);
-    const [place, ...more] = this.#places(found);
-    if (drawn === undefined || place === undefined) return [];
+    if (drawn === undefined) return [];
+    const [place, ...more] = this.#places(this.#all.filter(({ inFrontmatter }) => inFrontmatter));
+    if (place === undefined) return [];
     const others = more.length === 0 ? '' : ` and ${count(more.length, 'more place')}`;
     return [
       `${place}${others}: the frontmatter has an embed, and ${drawn.pattern} makes images. An image that shows this text shows the tag. Use the text of a collection's entry there (getEntry(…).data.text), or a title without an embed.`,
@@ -108,29 +117,29 @@ export class SourceSearch {
   refuseOnDemand(page: string): void {
     const route = this.#routeOf(page);
     if (route === undefined || route.isPrerendered) return;
-    const [, island] = page.split(islands);
-    const found =
-      island === undefined ? this.#on(page) : this.#all.filter(({ file }) => parse(file).name === island);
-    const what = island === undefined ? `${page} (route ${route.pattern})` : `The server island ${island}`;
-    const places = this.#places(found).map((place) => `\n${place}`);
-    const message = `${what} is rendered on demand, and contains an embed. Snippets are inlined while the site is built.${places.join('')}`;
-    throw userError('on-demand-page', message);
+    const [, island] = page.split('/_server-islands/');
+    const [what, found] =
+      island === undefined
+        ? [`${page} (route ${route.pattern})`, this.#on(page)]
+        : [`The server island ${island}`, this.#all.filter(({ file }) => parse(file).name === island)];
+    const message = `${what} is rendered on demand, and contains an embed. Snippets are inlined while the site is built.`;
+    throw userError('on-demand-page', [message, ...this.#places(found)].join('\n'));
   }
 
   /** The embeds of the modules behind a page; all, if these are not known. */
   #on(page: string | undefined): readonly SourceEmbed[] {
     const { folders, importsOf } = this.source;
-    const route = page === undefined ? undefined : this.#routeOf(page);
-    if (route === undefined || importsOf === undefined) return this.#all;
-    const known = this.#onPage.get(route.entrypoint);
+    const { entrypoint } = (page !== undefined && this.#routeOf(page)) || {};
+    if (entrypoint === undefined || importsOf === undefined) return this.#all;
+    const known = this.#onPage.get(entrypoint);
     if (known !== undefined) return known;
-    const ids = new Set([fileOf(join(folders.root, route.entrypoint))]);
+    const ids = new Set([fileOf(join(folders.root, entrypoint))]);
     for (const id of ids) for (const imported of importsOf(id)) ids.add(imported);
     const files = new Set([...ids].map(fileOf));
     const showsCollections = [...ids].some((id) => collections.test(id));
     const isBehind = ({ file }: SourceEmbed) => files.has(file) || (showsCollections && isContent(file));
     const found = ids.size === 1 ? this.#all : this.#all.filter(isBehind);
-    this.#onPage.set(route.entrypoint, found);
+    this.#onPage.set(entrypoint, found);
     return found;
   }
 
@@ -141,17 +150,16 @@ export class SourceSearch {
     return routes.find(({ patternRegex }) => patternRegex.test(path) || patternRegex.test(`${path}/`));
   }
 
-  /** @param page `undefined` for a snippet, which is written in all places of its id: one embed is in one of them. */
+  /** @param page `undefined` for a snippet, which is written in all of the places; an embed is in one of them. */
   #sentence(found: readonly SourceEmbed[], page: string | undefined, isDoubtful = false): string {
     const places = this.#places(found);
     if (places.length === 0) return '';
     const isComputed = found.some(({ id }) => id === undefined);
-    const shown = places.slice(0, shownPlaces);
-    if (places.length > shownPlaces) shown.push(count(places.length - shownPlaces, 'more place'));
+    const shown = places.slice(0, 3);
+    if (places.length > 3) shown.push(count(places.length - 3, 'more place'));
     else if (places.length === 1 && (isComputed || isDoubtful)) shown.push('elsewhere');
     const type = page === undefined && !isComputed && !isDoubtful ? 'conjunction' : 'disjunction';
-    const list = new Intl.ListFormat('en-GB', { type }).format(shown);
-    return `written in ${list}${isComputed ? ', id computed' : ''}`;
+    return `written in ${new Intl.ListFormat('en-GB', { type }).format(shown)}${isComputed ? ', id computed' : ''}`;
   }
 
   #places(embeds: readonly SourceEmbed[]): string[] {
@@ -163,12 +171,12 @@ export class SourceSearch {
 const contentTypes = 'md,mdx,markdown,mdown,mkdn,mkd,mdwn,htm,html,json,yml,yaml,toml';
 const moduleTypes = 'astro,js,cjs,mjs,jsx,ts,cts,mts,tsx,vue,svelte';
 
-/** Whether a file may be an entry of a collection, which no module needs to import. */
+/** Whether a file may be an entry of a collection, which no module imports. */
 function isContent(file: string): boolean {
   return contentTypes.split(',').includes(extname(file).slice(1));
 }
 
-/** The files of `srcDir`, content anywhere in the project but in packages, the output and hidden folders, and what is loaded. */
+/** What is in `srcDir` or loaded, and content anywhere in the project but in packages, the output and hidden folders. */
 function listSources({ folders: { root, srcDir, publicDir, outDir }, loaded }: SiteSource): string[] {
   const list = (folder: string, types: string): string[] => {
     const left = [publicDir, outDir].map((path) => `${shownSource(path, folder)}/**`);

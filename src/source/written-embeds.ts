@@ -1,19 +1,13 @@
 import { elementName, embedName } from '../embed/element.ts';
 
+type Parts = { [Name in 'id' | 'callee' | 'key' | 'property' | 'source']?: SyntaxNode | null };
+type Lists = { [Name in 'arguments' | 'expressions' | 'properties' | 'quasis']?: SyntaxNode[] };
+
 /** A node of the syntax tree (ESTree) that Vite's parser returns, with the parts that are looked at by name. */
-export interface SyntaxNode {
+export interface SyntaxNode extends Parts, Lists {
   type: string;
   name?: unknown;
   value?: unknown;
-  id?: SyntaxNode | null;
-  callee?: SyntaxNode;
-  key?: SyntaxNode;
-  property?: SyntaxNode;
-  source?: SyntaxNode | null;
-  arguments?: SyntaxNode[];
-  expressions?: SyntaxNode[];
-  properties?: SyntaxNode[];
-  quasis?: SyntaxNode[];
 }
 
 /** `passes`: to a server island. Astro encrypts it, so no file shows it. `names`: as in `querySelector('snippet-embed')`. */
@@ -58,7 +52,7 @@ export function findWritten(program: SyntaxNode): WrittenEmbeds {
     // Bundlers write (0, jsx)(…).
     const callee = called?.expressions?.at(-1) ?? called;
     const calleeName = String(callee?.name ?? callee?.property?.name);
-    if (called !== undefined) visit(called, use);
+    if (called) visit(called, use);
     if (!creators.test(calleeName)) {
       const first = use && naming.test(calleeName) ? 'names' : use;
       for (const [index, one] of given.entries()) visit(one, index === 0 ? first : use);

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { SnippetError } from '../../src/client/snippet-error.ts';
 import { parseRequest } from '../../src/client/snippet-request.ts';
-import { SnippetMemory } from '../../src/dev/snippet-memory.ts';
+import { snippetMemory } from '../../src/dev/snippet-memory.ts';
 
 const request = parseRequest('42', undefined);
 const down = new SnippetError('unavailable', 'it is down');
@@ -16,7 +16,7 @@ function remember(...answers: (string | SnippetError)[]) {
   const said: string[] = [];
   let asked = 0;
   const answering = { promise: Promise.resolve() };
-  const memory = new SnippetMemory(
+  const memory = snippetMemory(
     async () => {
       const answer = answers[Math.min(asked, answers.length - 1)] ?? '';
       asked += 1;
