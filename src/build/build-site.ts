@@ -1,14 +1,15 @@
-import { rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { slugOfEmbed } from '../embed/element.ts';
 import { describeNote, listPlaces } from '../failures/report.ts';
+import { readOpened } from '../files/read.ts';
 import { writeError, writeImages } from '../files/write.ts';
 import { type Manifest, writeManifest } from '../record/manifest.ts';
 import { removeManifest } from '../record/manifest-file.ts';
 import type { SourceSearch } from '../source/source-search.ts';
 import type { Announcements } from './build-run.ts';
 import type { MadePage } from './inline-page.ts';
-import { type InlinedSite, inlineSnippets } from './inline-snippets.ts';
+import { type InlinedSite, inlineSnippets, type WritePage } from './inline-snippets.ts';
 import { describeLate, sealedFiles } from './output-state.ts';
 import { type ScannableFile, type SiteFile, scanSite } from './scan-site.ts';
 import { findCopies } from './side-products/page-copies.ts';
@@ -55,10 +56,10 @@ export async function buildSite(
     scanned.invalid.push(...lost);
     const incomplete = new Set(lost.flatMap(({ files }) => files));
     unfinished = new Set([...scanned.files, ...scannable.filter(({ name }) => incomplete.has(name))]);
-    const write = (page: SiteFile, { generated, file }: MadePage) => {
-      overwrite(page, file, generated.length);
+    const write: WritePage = (page, make) => {
+      const made = overwrite(page, make);
       unfinished.delete(page);
-      return [];
+      return { made, left: [] };
     };
     // A site that never showed snippets needs no manifest. One that no longer shows any can be checked.
     const isPlain = unfinished.size + lost.length + collected.length === 0 && !build.hadManifest;
@@ -80,14 +81,27 @@ export async function buildSite(
 }
 
 /** In place: nothing reads a page before the build ends, and to write a temporary file and rename it takes many times longer. */
-function overwrite({ file, name }: SiteFile, bytes: Buffer, lengthBefore: number): void {
+function overwrite({ file, name }: SiteFile, make: (generated: Buffer) => MadePage): MadePage {
+  const attempt = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      // Part of the new page and part of the old one.
+      rmSync(file, { force: true });
+      throw writeError(name, error, 'It was removed.');
+    }
+  };
+  const descriptor = attempt(() => openSync(file, 'r+'));
   try {
-    writeFileSync(file, bytes, { flag: 'r+' });
-    if (bytes.length < lengthBefore) truncateSync(file, bytes.length);
-  } catch (error) {
-    // Part of the new page and part of the old one.
-    rmSync(file, { force: true });
-    throw writeError(name, error, 'It was removed.');
+    const { size } = fstatSync(descriptor);
+    const made = make(readOpened(descriptor, size));
+    attempt(() => {
+      writeFileSync(descriptor, made.file);
+      if (made.file.length < size) ftruncateSync(descriptor, made.file.length);
+    });
+    return made;
+  } finally {
+    closeSync(descriptor);
   }
 }
 

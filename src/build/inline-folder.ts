@@ -85,21 +85,22 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
     };
     const scanned = await scanSite(scannable, site);
     const written = scanned.files.filter(({ generated }) => generated === undefined);
-    for (const { file, name, bytes } of written) hashes.set(name, hashOf(bytes ?? readFileSync(file)));
+    for (const { file, name } of written) hashes.set(name, hashOf(readFileSync(file)));
     // The folder is not what the record says, even if this run fails.
     if (written.some(isPublished) && existsSync(manifest)) renameSync(manifest, asideOf(manifest));
-    const inlined = await inlineSnippets(scanned, site, (page, made) => {
+    const inlined = await inlineSnippets(scanned, site, (page, make) => {
       const before = readFileSync(page.file);
       if (hashOf(before) !== hashes.get(page.name)) {
         const message = `${page.name} was changed while snippets were fetched. Nothing was written.`;
         throw userError('output-in-use', message, 'Run the command when the generator has ended.');
       }
+      const made = make(page.generated?.() ?? before);
       staged.add(targetOf(page), made.file, page.file);
       if (kept.has(page.name) && !made.file.equals(before)) updated.push(page.name);
       for (const copy of copiesOf.get(page.name) ?? []) {
         if (hashOfCopy(copy, [before, made.file]) !== hashOf(made.file)) outdated.push({ copy, page });
       }
-      return isPublished(page) ? leftIn(last, page.name, made) : [];
+      return { made, left: isPublished(page) ? leftIn(last, page.name, made) : [] };
     });
     await verifier.read(others);
     for (const line of verifier.codeWarnings()) logger.warn(line);

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { paced } from '../client/clock.ts';
 import { count, formatDuration } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
@@ -65,15 +64,17 @@ export interface LeftSnippet {
   hash: string | undefined;
 }
 
-/**
- * The one way from files with embeds to files with snippets. The manifest that it returns is not written yet.
- *
- * @param write writes a page, or notes that it has to be written. Returns what it still shows of an earlier run.
- */
+/** Reads, makes and writes a page, or notes that it has to be written. What is `left` of an earlier run is still shown. */
+export type WritePage = (
+  page: ScannableFile,
+  make: (generated: Buffer) => MadePage,
+) => { made: MadePage; left: readonly LeftSnippet[] };
+
+/** The one way from files with embeds to files with snippets. The manifest that it returns is not written yet. */
 export async function inlineSnippets(
   { startedAt, files, uses, invalid }: ScannedSite,
   site: InlinedSite,
-  write: (file: ScannableFile, page: MadePage) => readonly LeftSnippet[],
+  write: WritePage,
 ): Promise<Manifest> {
   const { settings, fetcher, verifier, search, classes, logger } = site;
   const placeOf = search?.whereWritten;
@@ -95,12 +96,11 @@ export async function inlineSnippets(
   let linkedCount = 0;
   await inTurns(files, (page) => {
     const { name, kind, embeds } = page;
-    const made = inlinePage(page, page.bytes ?? page.generated?.() ?? readFileSync(page.file), embeds);
-    page.bytes = undefined;
+    const { made, left } = write(page, (generated) => inlinePage(page, generated, embeds));
     embedCount += embeds.length;
     linkedCount += Number(made.isLinked);
     verifier.check(page, made.file);
-    recorder.add(name, made, write(page, made));
+    recorder.add(name, made, left);
     if (kind !== 'html') return;
     styles?.add(name, made, (key) => snippets.get(key)?.classes);
     blocks.add(name, made.generated, embeds);

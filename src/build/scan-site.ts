@@ -91,8 +91,6 @@ function linkedEntry(path: string, folder: string): Stats | undefined {
 
 export interface EmbeddingFile extends ScannableFile {
   embeds: readonly FileEmbed[];
-  /** As it was generated, if that is kept in memory. */
-  bytes?: Buffer | undefined;
 }
 
 export interface ScannedSite {
@@ -104,9 +102,6 @@ export interface ScannedSite {
   invalid: InvalidEmbed[];
 }
 
-// Reading a page again takes as long as scanning it; keeping all pages of a large site takes too much memory.
-const maxKeptBytes = 32 * 1024 * 1024;
-
 /** Reads files and finds their embeds. Those without are checked for the API key. */
 export async function scanSite(
   files: readonly ScannableFile[],
@@ -115,7 +110,6 @@ export async function scanSite(
   const { pageParams, readEmbeds } = await import('../snippets/file-embeds.ts');
   const uses: SnippetUses = new Map();
   const site = { startedAt: Date.now(), files: [] as EmbeddingFile[], invalid: [] as InvalidEmbed[] };
-  let keptBytes = 0;
   await inTurns(files, (source) => {
     const { name, kind, generated } = source;
     const bytes = generated?.() ?? readEmbedding(source);
@@ -128,8 +122,7 @@ export async function scanSite(
     for (const embed of invalid) site.invalid.push(embed);
     for (const { request } of embeds)
       if (uses.get(request.key)?.places.length === 1) fetcher.answers.prefetch(request);
-    keptBytes += bytes.length;
-    site.files.push(Object.assign(source, { embeds, bytes: keptBytes > maxKeptBytes ? undefined : bytes }));
+    site.files.push(Object.assign(source, { embeds }));
   });
   return { ...site, uses: [...uses.values()] };
 }

@@ -15,24 +15,28 @@ const turnMilliseconds = 10;
 /** How many bytes two pieces have in common: more than what is searched for can take. */
 export const overlaps = { key: 64 * KiB, embed: KiB, revision: 8 * KiB };
 
-/**
- * Reads a file as a whole; `undefined` for a large one, which is read in pieces. readFileSync would ask for the size again,
- * which takes as long as reading a small page.
- */
+// Shared by all small files: a buffer for each is garbage outside of the heap, which is collected late.
+const room = Buffer.allocUnsafeSlow(64 * KiB);
+
+/** Reads a file as a whole; `undefined` for a large one, which is read in pieces. Valid until the next file is read. */
 export function readUnlessLarge(file: string): Buffer | undefined {
   const descriptor = openSync(file, 'r');
   try {
     const { size } = fstatSync(descriptor);
-    if (size > largeSize) return undefined;
-    const bytes = Buffer.allocUnsafe(size);
-    let length = 0;
-    for (let read = -1; read !== 0 && length < size; length += read) {
-      read = readSync(descriptor, bytes, length, size - length, null);
-    }
-    return bytes.subarray(0, length);
+    return size > largeSize ? undefined : readOpened(descriptor, size);
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** Reads an open file of a known size, which readFileSync would ask for again. Valid until the next file is read. */
+export function readOpened(descriptor: number, size: number): Buffer {
+  const bytes = size > room.length ? Buffer.allocUnsafe(size) : room;
+  let length = 0;
+  for (let read = -1; read !== 0 && length < size; length += read) {
+    read = readSync(descriptor, bytes, length, size - length, length);
+  }
+  return bytes.subarray(0, length);
 }
 
 /** Whether a file is so large, and so unlike text, that no embed is looked for in it. */

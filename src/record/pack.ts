@@ -18,30 +18,32 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 export function packWriter(manifest: string) {
   const id = randomBytes(8).toString('hex');
   const file = packFile(manifest, id);
-  let unwritten: Buffer[] = [];
-  let writtenLength = 0;
+  const piece = Buffer.allocUnsafe(pieceSize);
+  let used = 0;
   let length = 0;
-  const write = () => {
+  const write = (bytes: Buffer) => {
     try {
       mkdirSync(dirname(file), { recursive: true });
-      appendFileSync(file, Buffer.concat(unwritten));
+      appendFileSync(file, bytes);
     } catch (error) {
       throw writeError(file, error, 'Without it, the site could not be refreshed.');
     }
-    unwritten = [];
-    writtenLength = length;
   };
   return {
     add(page: Buffer): Pick<ManifestFile, 'at' | 'length'> {
       const at = length;
       length += page.length;
-      unwritten.push(page);
-      if (length - writtenLength >= pieceSize) write();
+      if (used + page.length > pieceSize) {
+        write(piece.subarray(0, used));
+        used = 0;
+      }
+      if (page.length > pieceSize) write(page);
+      else used += page.copy(piece, used);
       return { at, length: page.length };
     },
     finish(): Manifest['pack'] {
       if (length === 0) return undefined;
-      write();
+      write(piece.subarray(0, used));
       return { id, length, version };
     },
   };

@@ -12,9 +12,8 @@ const [directory = '', manifest = ''] = process.argv.slice(2);
 const rules = { sanitize: undefined, scripts: 'allow', strict: false, policy: 'none' } as const;
 
 const fetcher = {
-  counts: { requests: 0, retries: 0, fallbacks: 0 },
+  answers: { counts: { requests: 0, retries: 0, cached: 0 }, prefetch() {} },
   missing: new Set(),
-  prefetch() {},
   async close() {},
   async fetch(uses: readonly SnippetUse[]) {
     const snippets = new Map<string, FetchedSnippet>();
