@@ -6,12 +6,14 @@ import {
   serialize,
   defaultTreeAdapter as tree,
 } from 'parse5';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
-import { after, before, type Content, everyPlace } from '../support/every-place.ts';
+import { everyPlace, shown } from '../support/every-place.ts';
 import { astroVersion } from '../support/installation.ts';
 
-const { service, site, output } = await builtSite({ 1: before.html }, everyPlace);
+const { html, text } = shown;
+const title = `Sale by ${text}`;
+const { site, output } = await builtSite({ 1: html }, everyPlace);
 
 type Element = DefaultTreeAdapterTypes.Element;
 
@@ -28,7 +30,7 @@ function textOf(node: DefaultTreeAdapterTypes.Node): string {
   return 'childNodes' in node ? node.childNodes.map(textOf).join('') : '';
 }
 
-async function expectPage({ html, text }: Content): Promise<void> {
+async function expectPage(): Promise<void> {
   const elements = [...elementsIn(parse(await site.read('index.html')))];
   const find = (id: string): Element => {
     const found = elements.find((element) => attributeOf(element, 'id') === id);
@@ -37,7 +39,6 @@ async function expectPage({ html, text }: Content): Promise<void> {
   };
   const attribute = (id: string, name: string) => attributeOf(find(id), name) ?? '';
   const parsed = (fragment: string) => serialize(parseFragment(fragment));
-  const title = `Sale by ${text}`;
   for (const id of ['title', 'heading', 'island']) expect(textOf(find(id)), id).toBe(title);
   for (const [id, name] of [
     ['description', 'content'],
@@ -64,27 +65,26 @@ async function expectPage({ html, text }: Content): Promise<void> {
 const xml = new XMLParser({ ignoreAttributes: false, trimValues: false, attributeNamePrefix: '@' });
 
 /** What Astro's Markdown makes of the post's body. */
-const bodyOf = (html: string) => `<p>Body ${html} and ${html} end.</p>${astroVersion < 7 ? '' : '\n'}`;
+const body = `<p>Body ${html} and ${html} end.</p>${astroVersion < 7 ? '' : '\n'}`;
 
-async function expectFeeds({ html, text }: Content): Promise<void> {
-  const title = `Sale by ${text}`;
+async function expectFeeds(): Promise<void> {
   const [fromBody, rendered] = xml.parse(await site.read('rss.xml')).rss.channel.item;
   expect(fromBody.title).toBe(title);
   expect(textOf(parseFragment(fromBody['content:encoded']))).toBe(`Body ${text} and ${text} end.\n`);
-  expect(rendered['content:encoded']).toBe(bodyOf(html));
+  expect(rendered['content:encoded']).toBe(body);
 
   const { item } = xml.parse(await site.read('cdata.xml')).rss.channel;
-  expect(item).toMatchObject({ title, description: bodyOf(html) });
+  expect(item).toMatchObject({ title, description: body });
 
   const { entry } = xml.parse(await site.read('atom.xml')).feed;
   expect(entry).toMatchObject({ title, 'news:title': title, link: { '@title': title } });
   expect(new URL(entry.link['@href']).searchParams.get('t')).toBe(title);
-  expect(entry.content['#text']).toBe(bodyOf(html));
+  expect(entry.content['#text']).toBe(body);
 }
 
-async function expectData({ html, text }: Content): Promise<void> {
+async function expectData(): Promise<void> {
   const title = `Sale by ${html}`;
-  expect(JSON.parse(await site.read('posts.json'))).toEqual({ title, text, html: bodyOf(html) });
+  expect(JSON.parse(await site.read('posts.json'))).toEqual({ title, text, html: body });
   const search = await site.read('search.json');
   expect(search).not.toContain('<');
   expect(JSON.parse(search)).toEqual([{ title, nested: JSON.stringify({ title }) }]);
@@ -92,27 +92,13 @@ async function expectData({ html, text }: Content): Promise<void> {
   expect(await site.read('llms.txt')).toBe(`# ${title}\n\n> ${text}\n`);
 }
 
-const places = [
-  ['every place of a page', expectPage],
-  ['feeds', expectFeeds],
-  ['JSON, a web app manifest and text files', expectData],
-] as const;
-
 describe('an embed in a frontmatter title and a body is read as the content of its snippet', () => {
-  test.for(places)('in %s', ([, expectPlaces]) => expectPlaces(before));
+  test('in every place of a page', expectPage);
+  test('in feeds', expectFeeds);
+  test('in JSON, a web app manifest and text files', expectData);
 
   test('without a warning, and no file of the output holds an embed', async () => {
     expect(output).not.toContain('[WARN] [astro-snippets]');
     for (const name of await site.list()) expect(await site.read(name), name).not.toMatch(/snippet-embed/i);
   });
-});
-
-describe('a refresh after other contents are published', () => {
-  beforeAll(async () => {
-    service.put(1, after.html);
-    const refreshed = await site.run('refresh');
-    expect(refreshed.exitCode, refreshed.output).toBe(0);
-  });
-
-  test.for(places)('shows the new content in %s', ([, expectPlaces]) => expectPlaces(after));
 });

@@ -135,33 +135,6 @@ describe('staleIfError', () => {
   });
 });
 
-describe('content that the site has replaced since', () => {
-  const isSuperseded = () => true;
-
-  test.each([
-    ['', { staleIfError: 60_000 }],
-    [' if it was young enough to be used without a request', { maxAge: 60_000, staleIfError: 60_000 }],
-  ])(
-    'does not come back in an outage%s, nor in a later build that does not know of it',
-    async (_, policy) => {
-      await run(service('old'));
-      const fails = service(failing('network'));
-      await expect(run(fails, { ...policy, isSuperseded })).rejects.toMatchObject({ code: 'network' });
-      await expect(run(fails, policy)).rejects.toMatchObject({ code: 'network' });
-    },
-  );
-
-  test('does not come back offline', async () => {
-    await run(service('old'));
-    await expect(run(service(), { offline: true, isSuperseded })).rejects.toMatchObject({
-      code: 'not-cached',
-      message:
-        'Snippet 1 is in the cache only as it was before the site was refreshed, and `offline` is set.',
-    });
-    await expect(run(service(), { offline: true })).rejects.toMatchObject({ code: 'not-cached' });
-  });
-});
-
 describe('the files of the cache', () => {
   /** The only file. */
   async function fileOfOne() {

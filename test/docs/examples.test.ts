@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { blockFlaws, typedLanguages } from './examples.ts';
 import { type CodeBlock, codeBlocks, pages } from './pages.ts';
-import { commandsOf, shellFlaws } from './shell.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -55,16 +54,6 @@ test.each([
   ['a directive without its semicolon', 'nginx', 'location / {\n  proxy_pass http://a\n}\n', 'not a block'],
 ])('in the docs, %s is found', async (_, language, code, flaw) => {
   expect((await blockFlaws(block(language, code))).join('\n')).toContain(flaw);
-});
-
-test('a script is taken apart as a shell does', async () => {
-  expect(commandsOf(`A=1 npx "a b" 'c $d' && x | y # npm run z\nz \\\n  -- "$B"`)).toEqual([
-    ['A=1', 'npx', 'a b', 'c $d'],
-    ['x'],
-    ['y'],
-    ['z', '--', '$B'],
-  ]);
-  expect(await shellFlaws('echo npm run nothing')).toEqual([]);
 });
 
 test.each(['ci', 'release'])('the workflow %s runs scripts that exist', async (name) => {

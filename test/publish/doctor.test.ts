@@ -1,10 +1,10 @@
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { sharedService } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
 import { exits } from '../support/exits.ts';
 import { type Folder, folderWith } from '../support/folder.ts';
 import { httpServer } from '../support/tls-server.ts';
-import { trustedServer } from '../support/wire.ts';
+import { serve, trustedServer } from '../support/wire.ts';
 
 describe('astro-snippets doctor', async () => {
   const service = await sharedService({ 4: 'hello' });
@@ -31,10 +31,9 @@ describe('astro-snippets doctor', async () => {
 
   test('says that base URLs are swapped only if the other one answers with the snippet', async () => {
     const url = await trustedServer((_request, response) => response.writeHead(404).end('Not found'));
-    const { output } = await run(['4'], at(`${url}/render`, `${url}/retrieve`));
-    expect(output.match(/FAILED The base URL is not the URL of the service\n.*\[no-route\]/g)).toHaveLength(
-      2,
-    );
+    const output = await exits(1, run(['4'], at(`${url}/render`, `${url}/retrieve`)));
+    const said = /FAILED The base URL is not the URL of the service\n.*\[no-route\]/g;
+    expect(output.match(said)).toHaveLength(2);
     expect(output).not.toMatch(/swap/i);
   });
 
@@ -61,90 +60,71 @@ describe('astro-snippets doctor', async () => {
 
   test('guesses an id if there is none and no build, which still tells about the key', async () => {
     const output = await exits(0, run([]));
-    expect(
-      output.match(
-        /ok {5}The service accepts the key\. To fetch one of your snippets: astro-snippets doctor 42/g,
-      ),
-    ).toHaveLength(2);
+    const accepted =
+      /ok {5}The service accepts the key\. To fetch one of your snippets: astro-snippets doctor 42/g;
+    expect(output.match(accepted)).toHaveLength(2);
   });
 
-  test.for<[what: string, id: string, environment: () => Record<string, string>, said: RegExp]>([
+  const withFile = { SNIPPETS_API_KEY: '', SNIPPETS_API_KEY_FILE: '/sk_unknown/the-key' };
+  test.for<[what: string, environment: () => Record<string, string>, said: RegExp]>([
     [
-      'for an unknown id',
-      '7',
-      () => ({}),
-      /FAILED The snippet does not exist\n.*404 Not Found.*\[not-found\]/,
-    ],
-    [
-      'for an unknown API key, and does not show the key',
-      '4',
+      'for an unknown API key',
       () => ({ SNIPPETS_API_KEY: 'sk_unknown_000000' }),
-      /FAILED The API key is not valid\n.*401 Unauthorized.*\[unauthorized\]\n.*Check SNIPPETS_API_KEY/,
+      /The API key is not valid\n.*401 Unauthorized.*\[unauthorized\]\n.*Check SNIPPETS_API_KEY/,
     ],
     [
-      'rendering for a public key',
-      '4',
+      'for a public key',
       () => ({ SNIPPETS_API_KEY: service.publicKey }),
-      /Rendering[\s\S]*FAILED The API key lacks a permission\n.*403 Forbidden.*\[forbidden\][\s\S]*Retrieving/,
+      /The API key lacks a permission\n.*403 Forbidden.*\[forbidden\][\s\S]*Retrieving/,
+    ],
+    ['without a key', () => ({ SNIPPETS_API_KEY: '' }), /SNIPPETS_API_KEY is not set\n.*\.env file/],
+    [
+      'without the file for the key',
+      () => withFile,
+      /The file named by SNIPPETS_API_KEY_FILE does not exist\n.*Write the API key/,
     ],
     [
-      'for an expired subscription',
-      '4',
-      () => {
-        service.store.organizations.setSubscription(service.organizationId, 'expired');
-        return {};
-      },
-      /FAILED The subscription has expired\n.*402 Payment Required.*\[payment-required\]/,
+      'for a host that does not respond',
+      () => at('https://127.0.0.1:9', ''),
+      /The service could not be reached\n.*ECONNREFUSED.*\[network\]/,
     ],
-    [
-      'without an API key',
-      '4',
-      () => ({ SNIPPETS_API_KEY: '' }),
-      /FAILED SNIPPETS_API_KEY is not set\n.*\.env file/,
-    ],
-    [
-      'if the file for the API key does not exist, without its path',
-      '4',
-      () => ({ SNIPPETS_API_KEY: '', SNIPPETS_API_KEY_FILE: '/sk_unknown/the-key' }),
-      /FAILED The file named by SNIPPETS_API_KEY_FILE does not exist\n.*Write the API key/,
-    ],
-  ])('fails %s', async ([, id, environment, said]) => {
-    const output = await exits(1, run([id], environment()));
-    expect(output).toMatch(said);
+  ])('fails %s, and shows no key', async ([, environment, said]) => {
+    const output = await exits(1, run(['4'], environment()));
+    expect(output).toMatch(new RegExp(`FAILED ${said.source}`));
     expect(output).not.toContain('sk_unknown');
   });
 
-  test('a snippet that does not exist is no failure if all of its embeds are optional', async () => {
-    await folder.write({
-      '_site/index.html':
-        '<snippet-embed id="7" optional>none</snippet-embed><snippet-embed id="4"></snippet-embed>',
-    });
-    await exits(0, cli(folder.directory, ['inline', '_site'], service.environment));
-    const output = await exits(0, run(['7']));
-    expect(output.match(/ok {5}Snippet 7 does not exist, and all of its embeds are optional/g)).toHaveLength(
-      2,
+  test('fails for an unknown id, an expired subscription and an unknown certificate authority', async () => {
+    const missing = /FAILED The snippet does not exist\n.*404 Not Found.*\[not-found\]/;
+    expect(await exits(1, run(['7']))).toMatch(missing);
+    const { origin } = await serve(httpServer((_request, response) => response.end()));
+    const untrusted = await exits(1, run(['4'], { SNIPPETS_RENDER_BASE_URL: origin }));
+    expect(untrusted).toMatch(
+      /FAILED The certificate of the service could not be verified\n.*\[certificate\]/,
     );
+    expect(untrusted).toContain('NODE_EXTRA_CA_CERTS');
+    service.store.organizations.setSubscription(service.organizationId, 'expired');
+    const expired = /FAILED The subscription has expired\n.*402 Payment Required.*\[payment-required\]/;
+    expect(await exits(1, run(['4']))).toMatch(expired);
+  });
+
+  test('a snippet that does not exist is no failure if all of its embeds are optional', async () => {
+    const optional = '<snippet-embed id="7" optional>none</snippet-embed>';
+    await folder.write({ '_site/index.html': `${optional}<snippet-embed id="4"></snippet-embed>` });
+    await exits(0, cli(folder.directory, ['inline', '_site'], service.environment));
+    const said = /ok {5}Snippet 7 does not exist, and all of its embeds are optional/g;
+    expect((await exits(0, run(['7']))).match(said)).toHaveLength(2);
     // Unless it is named, one is asked for that exists.
     expect((await run([])).output).toContain('Snippet 4 arrived');
   });
 
   test('finds an API key in a .env file, and skips a variant without a base URL', async () => {
-    const withKey = await folderWith({
-      '.env': `SNIPPETS_API_KEY=${service.environment.SNIPPETS_API_KEY}\n`,
-    });
-    const { SNIPPETS_API_KEY: _, ...others } = service.environment;
+    const { SNIPPETS_API_KEY: key, ...others } = service.environment;
+    await folder.write({ '.env': `SNIPPETS_API_KEY=${key}\n` });
     const environment = { ...others, SNIPPETS_RETRIEVE_BASE_URL: '' };
-    const output = await exits(0, cli(withKey.directory, ['doctor', '4'], environment));
+    const output = await exits(0, cli(folder.directory, ['doctor', '4'], environment));
     expect(output).toContain('SNIPPETS_API_KEY is set in a file');
     expect(output).toContain('SNIPPETS_RETRIEVE_BASE_URL is not set, so nothing is retrieved');
-  });
-
-  test('fails for an unknown certificate authority', async () => {
-    const { origin, close } = await httpServer((_request, response) => response.end());
-    onTestFinished(close);
-    const { output } = await run(['4'], { SNIPPETS_RENDER_BASE_URL: origin });
-    expect(output).toMatch(/FAILED The certificate of the service could not be verified\n.*\[certificate\]/);
-    expect(output).toContain('NODE_EXTRA_CA_CERTS');
   });
 
   test.for([
@@ -158,20 +138,5 @@ describe('astro-snippets doctor', async () => {
     const output = await exits(expected, run(['4'], at(prefix && `${url}/${prefix}`, url)));
     if (expected === 1) expect(output).toMatch(/FAILED The answer has no content\n.*\[no-content\]/);
     else expect(output).toContain('\nReady to build.\n');
-  });
-
-  test('fails for a host that does not respond and for a base URL of another server', async () => {
-    const { output } = await run(['4'], {
-      SNIPPETS_RENDER_BASE_URL: 'https://127.0.0.1:9',
-      SNIPPETS_RETRIEVE_BASE_URL: await trustedServer((_request, response) => {
-        response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not found</h1>');
-      }),
-    });
-    expect(output).toMatch(
-      /Rendering[\s\S]*FAILED The service could not be reached\n.*ECONNREFUSED.*\[network\]/,
-    );
-    expect(output).toMatch(
-      /Retrieving[\s\S]*FAILED The base URL is not the URL of the service\n.*\[no-route\]/,
-    );
   });
 });

@@ -363,12 +363,6 @@ describe('publishing', () => {
       }
     },
   );
-  test('says at once that the service fails', async () => {
-    latest = { state: 'running', startedAt: 0, output: '' };
-    expect(await read('/keys')).not.toContain('data-publication');
-    latest.output = 'The service at https://x fails for every request: 503 Unavailable.';
-    expect(await read('/keys')).toMatch(/The service answers 503\..*Trying again\./s);
-  });
 });
 
 test.for(['unpublish', 'delete'])(

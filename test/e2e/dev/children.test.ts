@@ -9,8 +9,6 @@ const { service, dev } = await servedSite(
     'src/pages/optional.astro':
       pageWith(`<html><head><title><snippet-embed id="9" optional>a <b>title</b></snippet-embed></title></head><body>
 <p><Snippet id={9} optional><b>children</b></Snippet></p></body></html>`),
-    'src/pages/both.astro':
-      '<p><snippet-embed id="9" optional>a</snippet-embed><snippet-embed id="9">b</snippet-embed></p>',
   },
 );
 
@@ -36,12 +34,6 @@ test('astro dev shows the children of an optional embed while its snippet does n
   await vi.waitFor(async () => expect((await view('/optional')).html).toContain('<p><b>children</b></p>'), {
     timeout: 60_000,
   });
-});
-
-test('astro dev shows the error of a missing snippet if one of its embeds on the page is not optional', async () => {
-  const { status, html } = await view('/both');
-  expect(status).toBe(500);
-  expect(html).toContain('[not-found]');
 });
 
 test("astro dev without a key shows children, with one warning, if missingKey is 'children'", async () => {

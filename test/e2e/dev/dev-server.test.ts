@@ -179,8 +179,9 @@ describe('the error overlay', () => {
   const overlay = () => page.locator('vite-error-overlay');
   // Its content is in a shadow root. Vite loads a page again once it has prepared a dependency.
   const overlayText = () =>
-    vi.waitFor(() =>
-      overlay().evaluate(({ shadowRoot }) => shadowRoot?.querySelector('#layout')?.textContent ?? ''),
+    vi.waitFor(
+      () => overlay().evaluate(({ shadowRoot }) => shadowRoot?.querySelector('#layout')?.textContent ?? ''),
+      patience,
     );
 
   test('shows a problem with its detail, page and hint until it is fixed', async () => {

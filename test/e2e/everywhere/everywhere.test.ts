@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, test } from 'vitest';
 import { sharedBrowser } from '../../support/browser.ts';
 import { builtSite } from '../../support/built-site.ts';
-import { before, everyPlace } from '../../support/every-place.ts';
+import { everyPlace, shown } from '../../support/every-place.ts';
 import { serveFolder } from '../../support/folder-server.ts';
 import { contents, siteWithOtherTools } from '../../support/other-tools.ts';
 import type { Site } from '../../support/site.ts';
@@ -31,16 +31,16 @@ async function inBrowser(site: Site) {
 }
 
 describe('an embed in the props of hydrated islands', async () => {
-  const { site } = await builtSite({ 1: before.html }, everyPlace);
+  const { site } = await builtSite({ 1: shown.html }, everyPlace);
   const { open, problems } = await inBrowser(site);
 
   test('is the content of its snippet in a browser', async () => {
     const page = await open('/', 2);
     await page.locator('button').click();
     expect(await page.locator('button').textContent()).toBe('1');
-    expect(await page.title()).toBe(`Sale by ${before.text}`);
-    expect(await page.locator('#island').textContent()).toBe(`Sale by ${before.text}`);
-    expect(await page.locator('#rich').textContent()).toBe(before.text);
+    expect(await page.title()).toBe(`Sale by ${shown.text}`);
+    expect(await page.locator('#island').textContent()).toBe(`Sale by ${shown.text}`);
+    expect(await page.locator('#rich').textContent()).toBe(shown.text);
     expect(problems).toEqual([]);
   });
 });

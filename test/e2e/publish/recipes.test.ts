@@ -165,14 +165,6 @@ describeRecipe.each([
     await runUntil(async () => expect(await deployments()).toBe(2));
     expect(await builds()).toBe(1);
   });
-
-  test('deploys when it is started again after the deploy command has failed', async () => {
-    service.put(1, 'second');
-    await failDeployments(true);
-    await runUntil((output) => expect(output).toContain('It is run again with the next check.'));
-    await failDeployments(false);
-    await runUntil(async () => expect(await deployments()).toBe(1));
-  });
 });
 
 describeRecipe('the GitHub workflow', () => {
