@@ -8,11 +8,7 @@ const fail = (reason: unknown) => {
 test.for<[what: string, editUrl: () => unknown, reason: string]>([
   ['throws', () => JSON.parse('{').url, 'failed for snippet 42: Expected property name'],
   ['throws no error', () => fail(null), 'failed for snippet 42: null'],
-  [
-    'returns a promise that rejects',
-    async () => fail(null),
-    'returned a value of type object for snippet 42',
-  ],
+  ['returns a rejected promise', async () => fail(null), 'returned a value of type object for snippet 42'],
   ['returns a BigInt', () => 42n, 'returned a value of type bigint for snippet 42'],
   ['returns no URL', () => 'https://', 'returned "https://" for snippet 42'],
 ])(

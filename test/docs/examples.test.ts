@@ -28,12 +28,7 @@ test.each([
   ['an unknown script', 'sh', 'npm run nothing', 'npm run nothing: unknown'],
   ['an unknown package', 'sh', 'npx astro-snipets check', 'npx astro-snipets: unknown'],
   ['an unknown flag', 'sh', 'A=1 npx astro-snippets check --exe x', "unknown option '--exe'"],
-  [
-    'a flaw in a command of --exec',
-    'sh',
-    `npx astro-snippets check --exec 'npm run nothing'`,
-    'nothing: unknown',
-  ],
+  ['a flaw inside --exec', 'sh', `npx astro-snippets check --exec 'npm run nothing'`, 'nothing: unknown'],
   ['params that are not JSON', 'sh', `npx astro-snippets get 1 --params '{a}'`, 'JSON'],
   ['a flaw in a workflow', 'yaml', 'steps:\n  - run: npx astro-snippets chek\n', "unknown command 'chek'"],
   ['YAML that is not closed', 'yaml', 'a: [', 'Flow sequence'],
@@ -45,12 +40,7 @@ test.each([
   ['Vue that is not closed', 'vue', '<template><p></template>', 'end tag'],
   ['Svelte that is not closed', 'svelte', '<p {', 'attribute_empty_shorthand'],
   ['a variable that does not exist', 'dotenv', 'SNIPPETS_KEY=1', 'SNIPPETS_KEY'],
-  [
-    'a service that runs something unknown',
-    'ini',
-    '[Service]\nExecStart=/usr/bin/npx astro-snippets look',
-    'look',
-  ],
+  ['an unknown service command', 'ini', '[Service]\nExecStart=/usr/bin/npx astro-snippets look', 'look'],
   ['a directive without its semicolon', 'nginx', 'location / {\n  proxy_pass http://a\n}\n', 'not a block'],
 ])('in the docs, %s is found', async (_, language, code, flaw) => {
   expect((await blockFlaws(block(language, code))).join('\n')).toContain(flaw);

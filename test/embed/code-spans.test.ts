@@ -122,10 +122,7 @@ test.for([
   ['between backticks', `# A\n\n<b>Write</b> \`${embed}\`.`],
   ['between backticks, with a tag', `See [a](b).<br>Write \`<p>\` and \`<p>${embed}\`.`],
   ['in a fence', `<b>x</b>\n\n\`\`\`html\n<pre>\n${embed}\n\`\`\`\n`],
-  [
-    'in a fence of an element',
-    `<details>\n<summary>x</summary>\n\n\`\`\`html\n${embed}\n\`\`\`\n\n</details>`,
-  ],
+  ['in a fence in HTML', `<details>\n<summary>x</summary>\n\n\`\`\`html\n${embed}\n\`\`\`\n\n</details>`],
   ['in a fence of a component', `<Tabs>\n<TabItem>\n\`\`\`html\n${embed}\n\`\`\`\n</TabItem>\n</Tabs>`],
   ['in a fence of a list', `<b>x</b>\n\n- \`\`\`html\n  ${embed}\n  \`\`\`\n`],
 ] as const)('in Markdown with HTML, an example stays: %s', ([, text]) => {

@@ -36,10 +36,7 @@ function forms(text: string, kind: FileKind = 'html'): string[] {
 
 test.for([
   ['what only names the element', '<p class="snippet-embed">&lt;snippet-embedded&gt; snippet-embed</p>'],
-  [
-    'an element with a similar name',
-    '<snippet-embedded id="1"></snippet-embedded><x-snippet-embed></x-snippet-embed>',
-  ],
+  ['a similar element', '<snippet-embedded id="1"></snippet-embedded><x-snippet-embed></x-snippet-embed>'],
   ['an end tag without a start tag', '</snippet-embed><p></snippet-embed></p>'],
 ] as const)('an embed in %s is not found', ([, html]) => {
   expect(found(html)).toEqual({ embeds: [], faults: [], warnings: [] });
@@ -128,31 +125,16 @@ test.for([
 // Other places are found, written and read in any combination by the property of layers.test.ts.
 test.for([
   ['upper case', 'html', '<SNIPPET-EMBED ID="1"></SNIPPET-EMBED>', 'html'],
-  [
-    'text that was escaped twice',
-    'html',
-    `<h1>${escaped.replaceAll('&', '&amp;')}</h1>`,
-    'text in html-text, html-text',
-  ],
+  ['escaped twice', 'html', `<h1>${escaped.replaceAll('&', '&amp;')}</h1>`, 'text in html-text, html-text'],
   ['all of an attribute without quotes', 'html', `<a title=${whole}>x</a>`, 'text in html-unquoted-whole'],
-  [
-    'another attribute',
-    'html',
-    `<a title='<snippet-embed id="1" as="html" />'>x</a>`,
-    'text in html-attribute',
-  ],
+  ['an attribute', 'html', `<a title='<snippet-embed id="1" as="html" />'>x</a>`, 'text in html-attribute'],
   [
     'a URL in a URL',
     'html',
     `<a href="/?t=${encodeURIComponent(encoded)}">`,
     'text in html-attribute, url, url',
   ],
-  [
-    'a query',
-    'html',
-    `<a href="/?t=${encoded.replaceAll('%20', '+')}">`,
-    'text in html-attribute, url-query',
-  ],
+  ['query', 'html', `<a href="/?t=${encoded.replaceAll('%20', '+')}">`, 'text in html-attribute, url-query'],
   ['a URL that is shown', 'html', `<p>/?t=${encoded}</p>`, 'text in html-text, url'],
   ['HTML in XML, escaped by numbers', 'xml', `<a>&#60;p&#62;${byNumbers}</a>`, 'html in xml-text'],
   ['a text of SVG', 'xml', `<svg><g><text>${escaped}</text></g></svg>`, 'text in xml-text'],
@@ -206,11 +188,7 @@ describe('examples stay', () => {
     ['a void element is to be ignored', 'html', `<br data-snippets-ignore>${embed}`],
     ['a fence ends', 'text', `\`\`\`\nx\n\`\`\`\n${embed}`],
     ['a single backtick stands in another paragraph', 'text', `a \` b\n\n${embed}\n\n a \` b`],
-    [
-      'the attributes of an embed have backticks',
-      'text',
-      'a <snippet-embed id=1 params=\'{"a":"`b`"}\' /> b',
-    ],
+    ['attributes of an embed have backticks', 'text', 'a <snippet-embed id=1 params=\'{"a":"`b`"}\' /> b'],
     ['a page has backticks', 'html', `<p>\`${embed}\`</p>`],
     ['there is markup in code', 'text', `Write \`<title>\` and \`<!--\`. ${embed}`],
   ] as const)('but are none where %s', ([, kind, text]) => {
@@ -231,11 +209,7 @@ describe('examples stay', () => {
 
 test.for<[what: string, html: string, flaw: string, attribute?: string]>([
   ['in a script', `<script>const a = '${embed}';</script>`, 'in-script'],
-  [
-    'in a script, as a string',
-    `<script>"\\u003Csnippet-embed id=\\"1\\"><\\/snippet-embed>"</script>`,
-    'in-script',
-  ],
+  ['in a JS string', `<script>"\\u003Csnippet-embed id=\\"1\\"><\\/snippet-embed>"</script>`, 'in-script'],
   ['in a module', `<script type="module">'${embed}'</script>`, 'in-script'],
   ['in a style', `<style>/* ${embed} */</style>`, 'in-style'],
   ...['onclick', 'style', 'x-data', 'v-text', ':title', '@click', 'ONCLICK'].map(
@@ -265,18 +239,8 @@ describe('what is no whole embed is a warning where it is escaped', () => {
     ['no id', 'html', '<p>&lt;snippet-embed&gt;&lt;/snippet-embed&gt;</p>', 'invalid-id'],
     ['dots', 'html', '<a title="&lt;snippet-embed id=&quot;…&quot; /&gt;">', 'invalid-id'],
     ['an excerpt that was cut in the tag', 'html', '<p>&lt;snippet-embed id=&quot;1</p>', 'unclosed'],
-    [
-      'an excerpt that was cut after the tag',
-      'html',
-      '<p>&lt;snippet-embed id=&quot;1&quot;&gt;…</p>',
-      'unclosed',
-    ],
-    [
-      'a name with a space that does not break',
-      'html',
-      `<h1>${escaped.replace(' ', '\u00a0')}</h1>`,
-      'invalid-id',
-    ],
+    ['an excerpt cut after the tag', 'html', '<p>&lt;snippet-embed id=&quot;1&quot;&gt;…</p>', 'unclosed'],
+    ['a name with a hard space', 'html', `<h1>${escaped.replace(' ', '\u00a0')}</h1>`, 'invalid-id'],
     ['the same in a tag', 'html', `<h1>${embed.replace(' ', '\u00a0')}</h1>`, 'invalid-id'],
     ['one that was split into words', 'html', '<b>&lt;snippet-embed</b> <b>id="1"&gt;</b>', 'invalid-id'],
     ['a cut excerpt in XML', 'xml', '<a>&lt;p&gt;&lt;snippet-embed id="1</a>', 'unclosed'],

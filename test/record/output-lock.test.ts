@@ -17,6 +17,7 @@ const another: LockHolder = {
   host: hostname(),
 };
 const running = { pid: process.ppid, started: startOf(process.ppid) };
+const own = { pid: process.pid, started: startOf(process.pid) };
 
 function startOf(pid: number): string | undefined {
   if (process.platform !== 'linux') return undefined;
@@ -33,18 +34,8 @@ test.for<[name: string, lock: Partial<LockHolder> | string, silence: number, isT
   ['from a process that is gone', {}, 0, true],
   ['not from a process that runs, however silent', running, 1e6, false],
   ['from another process with its pid', { ...running, started: '1' }, 0, true],
-  [
-    'from a build of this process that failed',
-    { ...running, pid: process.pid, started: startOf(process.pid) },
-    0,
-    true,
-  ],
-  [
-    'not from a refresh of this process',
-    { pid: process.pid, started: startOf(process.pid), work: 'refresh' },
-    1e6,
-    false,
-  ],
+  ['from a build of this process that failed', own, 0, true],
+  ['not from a refresh of this process', { ...own, work: 'refresh' }, 1e6, false],
   ['not from another host that was just heard of', { host: 'build-2' }, 29_000, false],
   ['from another host after 30 s of silence', { host: 'build-2' }, 31_000, true],
   ['not from one that cannot be read', 'half of a', 0, false],

@@ -48,10 +48,7 @@ test.each([
   ['a comment in HTML', '`<!-- <snippet-embed id="1"></snippet-embed> -->`'],
   ['code in a template', '`<code><snippet-embed id="1"></snippet-embed></code>`'],
   ['an expression of code in a template', "`<b>${a}</b><pre>${'<snippet-embed />'}</pre>`"],
-  [
-    'data-snippets-ignore in a template',
-    '`<div data-snippets-ignore><p><snippet-embed></snippet-embed></p></div>`',
-  ],
+  ['ignored, in a template', '`<div data-snippets-ignore><p><snippet-embed></snippet-embed></p></div>`'],
   ['code in JSX', `_jsx('code', { children: '<snippet-embed id="1">' })`],
   ['data-snippets-ignore', `_jsx('p', { 'data-snippets-ignore': '', children: '<snippet-embed id="1">' })`],
 ])('is an example, or nothing at all: %s', (_what, code) => {

@@ -71,11 +71,7 @@ import Still from '../Still.astro';
     ],
     ['of <Snippet> in Markdown', 'post', 'written in src/pages/post.md:3'],
     // It gets as far as asking for the key, which is not set.
-    [
-      'of a page that is prerendered among them, and lacks only the key',
-      'still',
-      'SNIPPETS_API_KEY is not set.',
-    ],
+    ['of a prerendered page among them, which lacks only the key', 'still', 'SNIPPETS_API_KEY is not set.'],
   ])('%s', async ([, path, ...said]) => {
     const { status, html } = await fetchPage(`${dev.url}/docs/${path}`);
     expect(status).toBe(500);

@@ -58,11 +58,7 @@ test.for([
   ['the text of a <Snippet> in Markdown', '/component', /\/component:\d+: shows the text of a <Snippet>/],
   ['text in a feed', '/feed.xml', /\/feed\.xml:1: text that looks like an embed has no end tag\./],
   ['an embed in a Markdown heading', '/heading', /src\/pages\/heading\.md:3 has an embed in a heading\./],
-  [
-    'a block in the middle of a paragraph',
-    '/blocks',
-    /\/blocks:\d+ and 1 more time: the content of snippet 2 is a block/,
-  ],
+  ['a block in a paragraph', '/blocks', /\/blocks:\d+ and 1 more time: the content of snippet 2 is a block/],
 ] as const)('%s is one warning, however often it is viewed', async ([, path, expected]) => {
   expect(await warningsOf(path)).toEqual([expect.stringMatching(expected)]);
 });
