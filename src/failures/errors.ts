@@ -17,7 +17,7 @@ const failing = {
   forbidden:
     'Use a secret key: a public one has limited privileges. If the key may only retrieve, set SNIPPETS_RETRIEVE_BASE_URL alone.',
   'not-found':
-    'Check the id: the snippet does not exist, is not published, or belongs to another organization. The attribute `optional` allows that.',
+    'Check the id: the snippet does not exist, is not published, or belongs to another organization. The attribute `optional` allows that. If no snippet is found, check the base URLs.',
   'no-route': 'Check SNIPPETS_RENDER_BASE_URL and SNIPPETS_RETRIEVE_BASE_URL, with their path prefix.',
   'unexpected-status': 'Check the base URLs, and any proxy on the way.',
   redirect: 'Set the base URL to where the service has moved: redirects are never followed.',
@@ -58,7 +58,8 @@ const inTrouble = {
   'bad-answer': 'A proxy on the way may cut off or change answers.',
   network: 'Check the base URLs and the network. Behind a proxy, set HTTPS_PROXY.',
   timeout: 'Try again later, or give the embed children to show.',
-  unavailable: 'Try again later. If nothing answers at all, check the base URLs and the network.',
+  unavailable:
+    'Try again later, or give the embed children to show. If nothing answers at all, check the base URLs and the network.',
   'not-cached':
     'Build once, or view the page in `astro dev`, without `offline` and with the same key and base URLs.',
 } as const satisfies Record<string, string>;

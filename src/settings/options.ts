@@ -51,7 +51,7 @@ const cacheOptions = {
   driver: driver.optional(),
   /** Options for the driver that is named, such as `{ url: process.env.REDIS_URL }`. */
   options: z.record(z.string(), z.unknown()).optional(),
-  /** How old an answer may be that a build uses, such as `'10m'`. By default, every build makes requests. */
+  /** How old a cached answer a build may use, such as `'10m'`. By default, every build makes requests. */
   maxAge: duration.default(0),
 };
 
@@ -158,7 +158,8 @@ const options = {
    */
   csp: z.literal('hash').optional(),
   /**
-   * Serves images on these hosts from the site itself: `{ hosts: ['cdn.example'] }`, with the port if it is not 443.
+   * Serves the images of snippets from the site itself, if they are on these hosts: `{ hosts: ['cdn.example'] }`, with the
+   * port if it is not 443.
    */
   images: z.strictObject(imageOptions).optional(),
   /**
