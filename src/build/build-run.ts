@@ -15,8 +15,7 @@ import { routeFiles } from '../settings/site-urls.ts';
 import type { FetchedSnippets, FetchHook, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { FileEmbed } from '../snippets/file-embeds.ts';
 import type { SourceSearch } from '../source/source-search.ts';
-import type { SiteBuild } from './build-site.ts';
-import type { CollectedEntry } from './inline-snippets.ts';
+import type { CollectedEntry, GeneratedSite } from './inline-snippets.ts';
 import {
   listSiteFiles,
   OutputVerifier,
@@ -29,7 +28,7 @@ import { SiteRun } from './site-run.ts';
 const unfinished = 'The last build was not finished.';
 
 /** A build; or a sync, which loads collections and nothing else. */
-export class BuildRun extends SiteRun implements SiteBuild {
+export class BuildRun extends SiteRun implements GeneratedSite {
   readonly manifest = manifestFile({
     ...this.site.sources.folders,
     cacheDir: fileURLToPath(this.site.config.cacheDir),
@@ -72,7 +71,7 @@ export class BuildRun extends SiteRun implements SiteBuild {
     const { SnippetFetcher } = await import('../snippets/fetch-snippets.ts');
     const { readManifest, supersededBy } = await import('../record/manifest.ts');
     // Needed later. While Astro bundles and renders, loading it delays nothing.
-    void import('./build-site.ts').catch(() => {});
+    void import('./inline-snippets.ts').catch(() => {});
     this.before = (await readManifest(this.manifest)).manifest;
     return new SnippetFetcher(this.settings, {
       warn: (line) => this.logger.warn(line),
@@ -193,7 +192,7 @@ export class BuildRun extends SiteRun implements SiteBuild {
     this.verifier = new OutputVerifier(this.settings.apiKey);
     this.fetcher = await this.open();
     this.search = await this.openSearch();
-    const { buildSite } = await import('./build-site.ts');
+    const { buildSite } = await import('./inline-snippets.ts');
     this.#inlined = await buildSite(this, scannable);
   }
 
@@ -221,7 +220,7 @@ export class BuildRun extends SiteRun implements SiteBuild {
         }
         // A site without snippets has no record, and there is nothing to say of that.
         if (inlined === undefined) rmSync(missingNote(this.manifest), { force: true });
-        else await (await import('./build-site.ts')).recordSite(this, inlined, at);
+        else await (await import('./inline-snippets.ts')).recordSite(this, inlined, at);
       });
     }
     await this.release();

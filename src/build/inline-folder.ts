@@ -17,17 +17,17 @@ import {
   supersededBy,
   writeManifest,
 } from '../record/manifest.ts';
-import { listPacks, noteMissing, removeManifest, removeOtherPacks } from '../record/manifest-file.ts';
+import { listPacks, noteMissing, removeOtherPacks } from '../record/manifest-file.ts';
 import { lockFile, lockForBuild } from '../record/output-lock.ts';
 import { openPack } from '../record/pack.ts';
 import { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { MadePage } from './inline-page.ts';
-import { type InlinedSite, inlineSnippets, type LeftSnippet } from './inline-snippets.ts';
-import { sealedFiles, shownIn, statesOf } from './output-state.ts';
+import { type GeneratedSite, inlineSnippets, type LeftSnippet, recordSite } from './inline-snippets.ts';
+import { shownIn, statesOf } from './output-state.ts';
 import { listSiteFiles, OutputVerifier, type ScannableFile, type SiteFile, scanSite } from './scan-site.ts';
 import { hashOfCopy, pageCopyOf, withoutSuffix } from './side-products/page-copies.ts';
 
-export interface FolderInlining extends Pick<InlinedSite, 'settings' | 'logger' | 'manifest'> {
+export interface FolderInlining extends Pick<GeneratedSite, 'settings' | 'logger' | 'manifest'> {
   /** Where people are: paths that are shown begin there. */
   cwd: string;
   /** The folder that a generator has written. */
@@ -73,7 +73,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
   const updated: string[] = [];
   const outdated: { copy: SiteFile; page: SiteFile }[] = [];
   try {
-    const site: InlinedSite = {
+    const site: GeneratedSite = {
       ...inlining,
       settings,
       // How people link to the files of a folder is not known, so a page has the URL that most servers give it.
@@ -123,10 +123,8 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
         `Changed or excluded since the last run, and no longer in the record: ${listNames(dropped.map(({ name }) => name))}. Snippets of that run may still be there, and are not updated. If a step after inline has changed these files, such as a minifier, let the generator write them again, and run inline before that step.`,
       );
     }
-    // With a record, a check could say that nothing has changed. What the command of `refresh --after` was to renew is still
-    // out of date.
-    const record = fetcher.showsChildren ? undefined : { ...inlined, pending: before?.pending };
-    await publish(inlining, staged, hashes, before, record);
+    // What the command of `refresh --after` was to renew is still out of date.
+    await publish(inlining, site, staged, hashes, { ...inlined, pending: before?.pending });
   } catch (error) {
     // Before anything else, as in a build: an answer that arrives later could end the process without the report.
     await fetcher.close().catch(() => {});
@@ -214,22 +212,18 @@ function leftIn(
  */
 async function publish(
   { from, to, manifest }: FolderInlining,
+  site: GeneratedSite,
   staged: StagedFiles,
   hashes: ReadonlyMap<string, string>,
-  before: Manifest | undefined,
-  record: Manifest | undefined,
+  record: Manifest,
 ): Promise<void> {
   const aside = asideOf(manifest);
-  if (record === undefined) {
-    rmSync(aside, { force: true });
-    removeManifest(manifest, 'The last run shows children instead of snippets.');
-  } else {
-    const announce = (file: ManifestFile): ManifestFile => {
-      return { ...file, hash: hashes.get(file.name) ?? file.hash, next: [file.hash] };
-    };
-    writeManifest(aside, { ...record, files: record.files.map(announce) });
-    rmSync(manifest, { force: true });
-  }
+  const announce = (file: ManifestFile): ManifestFile => {
+    return { ...file, hash: hashes.get(file.name) ?? file.hash, next: [file.hash] };
+  };
+  if (site.fetcher.showsChildren) rmSync(aside, { force: true });
+  else writeManifest(aside, { ...record, files: record.files.map(announce) });
+  rmSync(manifest, { force: true });
   await staged.commit();
   if (from !== to) {
     const input = realpathSync(from);
@@ -243,11 +237,8 @@ async function publish(
       },
     });
   }
-  if (record !== undefined) {
-    const files = await sealedFiles(to, record.files, { at: Date.now(), before });
-    writeManifest(manifest, { ...record, files });
-    rmSync(aside, { force: true });
-  }
+  await recordSite(site, record, Date.now());
+  rmSync(aside, { force: true });
 }
 
 /** What earlier runs have left in the output is published, too. */

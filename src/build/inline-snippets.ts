@@ -1,8 +1,12 @@
+import { closeSync, fstatSync, ftruncateSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { paced } from '../client/clock.ts';
 import { count, formatDuration } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import type { CollectionEntry } from '../failures/report.ts';
-import { inTurns } from '../files/read.ts';
+import { slugOfEmbed } from '../embed/element.ts';
+import { type CollectionEntry, describeNote, listPlaces } from '../failures/report.ts';
+import { inTurns, readOpened } from '../files/read.ts';
+import { writeError, writeImages } from '../files/write.ts';
 import { hashSource, headerPolicies } from '../html/content-security-policy.ts';
 import {
   asBefore,
@@ -11,30 +15,34 @@ import {
   type Manifest,
   type ManifestFile,
   type RecordedSnippet,
+  writeManifest,
 } from '../record/manifest.ts';
+import { removeManifest } from '../record/manifest-file.ts';
 import { packWriter } from '../record/pack.ts';
 import type { RouteToHeaders } from '../settings/astro-version.ts';
 import type { EnvironmentFiles } from '../settings/environment.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import type { FetchedSnippet, FetchedSnippets, SnippetFetcher } from '../snippets/fetch-snippets.ts';
-import { blockFinder, type FileEmbed, type SnippetUse } from '../snippets/file-embeds.ts';
+import { blockFinder, type FileEmbed } from '../snippets/file-embeds.ts';
 import type { SourceSearch } from '../source/source-search.ts';
+import type { Announcements } from './build-run.ts';
 import { type ClassFile, classChecker } from './classes.ts';
 import { linkSnippets, panelScript } from './edit-links/edit-links.ts';
 import { type MadePage, pageInliner } from './inline-page.ts';
-import type { OutputVerifier, ScannableFile, ScannedSite } from './scan-site.ts';
+import { describeLate, sealedFiles } from './output-state.ts';
+import {
+  type OutputVerifier,
+  type ScannableFile,
+  type ScannedSite,
+  type SiteFile,
+  scanSite,
+} from './scan-site.ts';
+import { findCopies } from './side-products/page-copies.ts';
 
-/** Astro's logger, or the command line. Lines are cleaned there. */
-export interface BuildLogger {
-  info(line: string): void;
-  warn(line: string): void;
-}
-
-/** A site that Astro, or another generator, has written. */
-export interface InlinedSite {
+/** A site that a generator has written. What is optional is known of Astro's sites alone. */
+export interface GeneratedSite {
   settings: Settings;
-  environment?: EnvironmentFiles | undefined;
   urls: SiteUrls;
   directory: string;
   manifest: string;
@@ -42,14 +50,21 @@ export interface InlinedSite {
   before: Manifest | undefined;
   fetcher: SnippetFetcher;
   verifier: OutputVerifier;
-  logger: BuildLogger;
-  /** The sources of an Astro site. */
+  /** Astro's, or the command line. Lines are cleaned there. */
+  logger: Record<'info' | 'warn', (line: string) => void>;
+  environment?: EnvironmentFiles | undefined;
   search?: SourceSearch | undefined;
   /** The headers that an adapter sends with the pages. */
   routeToHeaders?: RouteToHeaders | undefined;
   /** The classes for which CSS was made, with the option `classes`. */
   classes?: Pick<ClassFile, 'written'> | undefined;
   collected?: readonly CollectedEntry[] | undefined;
+  announcements?: Announcements | undefined;
+  /** Whether the last build left a manifest, even if this version cannot read it. */
+  hadManifest?: boolean;
+  lateHooks?: Manifest['lateHooks'];
+  /** Astro's folder of files whose names change with their sources. */
+  assets?: string;
 }
 
 export interface CollectedEntry extends CollectionEntry {
@@ -65,31 +80,32 @@ export interface LeftSnippet {
 }
 
 /** Reads, makes and writes a page, or notes that it has to be written. What is `left` of an earlier run is still shown. */
-export type WritePage = (
+type WritePage = (
   page: ScannableFile,
   make: (generated: Buffer) => MadePage,
 ) => { made: MadePage; left: readonly LeftSnippet[] };
 
 /** The one way from files with embeds to files with snippets. The manifest that it returns is not written yet. */
 export async function inlineSnippets(
-  { startedAt, files, uses, invalid }: ScannedSite,
-  site: InlinedSite,
+  scanned: ScannedSite,
+  site: GeneratedSite,
   write: WritePage,
 ): Promise<Manifest> {
-  const { settings, fetcher, verifier, search, classes, logger } = site;
+  const { startedAt, files, uses, invalid } = scanned;
+  const { settings, fetcher, verifier, search, classes, urls, logger } = site;
   const placeOf = search?.whereWritten;
   const progress = paced({ first: 5_000, every: 5_000 }, (line) => logger.info(line));
   const onSettled = (done: number) => progress(() => `${done} of ${count(uses.length, 'snippet')}`);
   const snippets = await fetcher.fetch(uses, { invalid, placeOf, onSettled });
   const linked = linkSnippets(settings, uses, snippets);
-  const recorder = siteRecorder(site, uses, snippets);
+  const recorder = siteRecorder(site, scanned, snippets, linked);
   const inlinePage = pageInliner({
     snippets,
     rules: recorder.record.rules,
     linked,
-    allow: headerPolicies(site.routeToHeaders ?? new Map(), site.urls.base),
+    allow: headerPolicies(site.routeToHeaders ?? new Map(), urls.base),
   });
-  const styles = classes && classChecker(site.directory, site.urls.base, classes.written);
+  const styles = classes && classChecker(site.directory, urls.base, classes.written);
   const blocks = blockFinder((key) => snippets.get(key)?.html, placeOf);
   const inHeadings: FileEmbed[] = [];
   let embedCount = 0;
@@ -129,13 +145,7 @@ export async function inlineSnippets(
     logger.info(facts.filter(Boolean).join(' · '));
     if (linked !== undefined) logger.warn(editLinksWarning);
   }
-  return {
-    ...recorder.record,
-    builtAt: new Date().toISOString(),
-    inlinedAt: startedAt,
-    linked,
-    pack: recorder.pack.finish(),
-  };
+  return recorder.finish();
 }
 
 // Where a build is published is not known here.
@@ -143,10 +153,15 @@ const editLinksWarning =
   'Edit links are on (editLinks: true): pages contain the URLs at which snippets are edited. They are for previews.';
 
 /** Makes a record, which gets its files one after the other. */
-function siteRecorder(site: InlinedSite, uses: readonly SnippetUse[], snippets: FetchedSnippets) {
-  const { fetcher, settings, environment, directory, search, before, urls, collected = [] } = site;
+function siteRecorder(
+  site: GeneratedSite,
+  { uses, startedAt }: ScannedSite,
+  snippets: FetchedSnippets,
+  linked: Manifest['linked'],
+) {
+  const { fetcher, settings, environment, directory, search, before, collected = [] } = site;
   const { renderBaseUrl, retrieveBaseUrl, urlOptions, ca, concurrency, timeout, patience } = settings;
-  const { links, scripts, strict, policy, sanitize, images } = settings;
+  const { links, scripts, strict, policy, classes, sanitize, images } = settings;
   const recorded = uses.map(({ request, asHtml }): RecordedSnippet => {
     const snippet = snippets.get(request.key);
     return {
@@ -165,30 +180,27 @@ function siteRecorder(site: InlinedSite, uses: readonly SnippetUse[], snippets: 
     if (!shown.asText) delete recorded[index]?.asText;
     return index;
   };
-  const record: Omit<Manifest, 'builtAt' | 'inlinedAt'> = {
+  const pack = packWriter(site.manifest);
+  const record: Manifest = {
+    builtAt: new Date().toISOString(),
+    inlinedAt: startedAt,
     output: directory,
     outDir: search?.source.folders.outDir ?? directory,
-    urls: search && urls,
-    settings: {
-      renderBaseUrl,
-      retrieveBaseUrl,
-      urlOptions,
-      environment,
-      ca,
-      concurrency,
-      timeout: `${timeout}ms`,
-      patience: `${patience}ms`,
-    },
+    urls: search && site.urls,
+    settings: { renderBaseUrl, retrieveBaseUrl, urlOptions, ca, concurrency, timeout, patience },
+    environment,
     rules: {
       links,
       scripts,
       strict,
       policy,
+      classes,
       sanitizes: sanitize !== undefined,
       editLinks: settings.editLinks ? hashSource(panelScript()) : undefined,
       images,
     },
     classes: site.classes?.written,
+    linked,
     snippets: recorded,
     before: before && asBefore(before),
     files: [],
@@ -197,10 +209,8 @@ function siteRecorder(site: InlinedSite, uses: readonly SnippetUse[], snippets: 
       return { collection, entry, snippet: indexOf({ ...request, content }), content: content.hash };
     }),
   };
-  const pack = packWriter(site.manifest);
   return {
     record,
-    pack,
     add(name: string, { generated, file, embeds }: MadePage, left: readonly LeftSnippet[]): void {
       const shows = embeds.map(({ request }) => indexes.get(request.key) ?? 0);
       const { at, length } = pack.add(generated);
@@ -216,5 +226,111 @@ function siteRecorder(site: InlinedSite, uses: readonly SnippetUse[], snippets: 
       }
       record.files.push(recordedFile);
     },
+    finish(): Manifest {
+      record.pack = pack.finish();
+      return record;
+    },
   };
+}
+
+/**
+ * Runs after Astro has generated the site. If it throws, no file is left in the output that still contains an embed, or in
+ * which the report found something invalid. The manifest is not written yet: other integrations may still fail.
+ *
+ * @returns `undefined` for a site that needs no manifest.
+ */
+export async function buildSite(
+  site: GeneratedSite,
+  scannable: readonly ScannableFile[],
+): Promise<Manifest | undefined> {
+  const { directory, settings, fetcher, search, collected = [], urls, logger } = site;
+  let unfinished = new Set<SiteFile>(scannable);
+  try {
+    const scanned = await scanSite(scannable, site);
+    for (const { name } of scanned.files.filter((file) => file.name.startsWith(`${site.assets}/`))) {
+      logger.warn(
+        `${name}: shows a snippet, but its name changes with its source alone. Browsers keep the old content. Show the snippet on a page, or put the file into public/.`,
+      );
+    }
+    for (const { name } of scannable.filter((file) => slugOfEmbed.test(file.name))) {
+      logger.warn(
+        `${name}: the path was made from an embed, before its snippet was known. Give the page its own slug.`,
+      );
+    }
+    // Snippets that were rendered but are not in the output.
+    const lost =
+      site.announcements?.lost(scanned, scannable, urls.base, (note) =>
+        logger.warn(describeNote(note, search?.whereWritten)),
+      ) ?? [];
+    scanned.invalid.push(...lost);
+    const incomplete = new Set(lost.flatMap(({ files }) => files));
+    unfinished = new Set([...scanned.files, ...scannable.filter(({ name }) => incomplete.has(name))]);
+    const write: WritePage = (page, make) => {
+      const made = overwrite(page, make);
+      unfinished.delete(page);
+      return { made, left: [] };
+    };
+    // A site that never showed snippets needs no manifest. One that no longer shows any can be checked.
+    const isPlain = unfinished.size + lost.length + collected.length === 0 && !site.hadManifest;
+    if (isPlain) return undefined;
+    const inlined = await inlineSnippets(scanned, site, write);
+    if (settings.images !== undefined) {
+      const contents = inlined.snippets.map(({ content }) => content);
+      const folder = join(directory, settings.images.assets.folder);
+      await writeImages([folder], contents, (name) => fetcher.readImage(name));
+    }
+    return inlined;
+  } catch (error) {
+    // Before anything else: Node makes a new HTTP/2 stream of an answer that arrives for an aborted one. No one listens
+    // to it, so closing the connections with an error after that would end the process instead of showing the report.
+    await fetcher.close().catch(() => {});
+    for (const { file } of unfinished) rmSync(file, { force: true });
+    throw error;
+  }
+}
+
+/** In place: nothing reads a page before the build ends, and to write a temporary file and rename it takes many times longer. */
+function overwrite({ file, name }: SiteFile, make: (generated: Buffer) => MadePage): MadePage {
+  const attempt = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      // Part of the new page and part of the old one.
+      rmSync(file, { force: true });
+      throw writeError(name, error, 'It was removed.');
+    }
+  };
+  const descriptor = attempt(() => openSync(file, 'r+'));
+  try {
+    const { size } = fstatSync(descriptor);
+    const made = make(readOpened(descriptor, size));
+    attempt(() => {
+      writeFileSync(descriptor, made.file);
+      if (made.file.length < size) ftruncateSync(descriptor, made.file.length);
+    });
+    return made;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** @param at when snippets were inlined, in milliseconds since the epoch: what a later step has changed is on record, too. */
+export async function recordSite(
+  { manifest, directory, search, before, fetcher, lateHooks, logger }: GeneratedSite,
+  inlined: Manifest,
+  at: number,
+): Promise<void> {
+  // With a record, a check could say that nothing has changed.
+  if (fetcher.showsChildren) {
+    return removeManifest(manifest, 'The last build shows children instead of snippets.');
+  }
+  const copies = search && findCopies(search.source.folders.root, directory, inlined, at);
+  const files = await sealedFiles(directory, inlined.files, { at, before });
+  const late = files.flatMap(({ isLate, name }) => (isLate ? name : []));
+  if (late.length > 0) {
+    logger.warn(
+      `${describeLate({ lateHooks })} changed ${listPlaces(late)} after snippets were inlined. Only a build can update ${late.length === 1 ? 'it' : 'them'}: publish with \`astro-snippets check --exec\`, not with a refresh.`,
+    );
+  }
+  writeManifest(manifest, { ...inlined, files, lateHooks, copies });
 }

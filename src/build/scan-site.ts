@@ -10,8 +10,8 @@ import { fileKind } from '../files/kinds.ts';
 import { contains } from '../files/paths.ts';
 import { inTurns, isLargeBinary, overlaps, piecesOf, readUnlessLarge } from '../files/read.ts';
 import { pathOfFile } from '../settings/site-urls.ts';
-import type { FileEmbed, SnippetUse, SnippetUses } from '../snippets/file-embeds.ts';
-import type { InlinedSite } from './inline-snippets.ts';
+import type { FileEmbed, SnippetUses } from '../snippets/file-embeds.ts';
+import type { GeneratedSite } from './inline-snippets.ts';
 
 export interface SiteFile {
   readonly file: string;
@@ -28,14 +28,6 @@ export interface ScannableFile extends SiteFile {
 /** A script, style or source map, or a file that the site excludes. */
 interface OtherFile extends SiteFile {
   readonly isCode: boolean;
-}
-
-interface SiteFiles {
-  scannable: ScannableFile[];
-  /** No embed is replaced in these. */
-  others: OtherFile[];
-  /** Files such as `index.html.gz`, which servers send in the place of `index.html`. */
-  compressed: SiteFile[];
 }
 
 /** Without its path, which is made when it is needed: of a large site, all of them take as much memory as its embeds. */
@@ -60,8 +52,12 @@ export function listSiteFiles(
   directories: readonly string[],
   exclude: readonly string[],
   isLeftOut: (file: SiteFile) => boolean = () => false,
-): SiteFiles {
-  const files: SiteFiles = { scannable: [], others: [], compressed: [] };
+) {
+  const scannable: ScannableFile[] = [];
+  /** No embed is replaced in these. */
+  const others: OtherFile[] = [];
+  /** Files such as `index.html.gz`, which servers send in the place of `index.html`. */
+  const compressed: SiteFile[] = [];
   const isExcluded = picomatch([...exclude]);
   // Folder by folder, because joining names is cheaper than taking recursive paths apart.
   const list = (root: string, folder: string, prefix: string) => {
@@ -72,15 +68,15 @@ export function listSiteFiles(
       if (entry?.isDirectory()) list(root, file, `${name}/`);
       const kind = fileKind(name);
       if (!entry?.isFile() || kind === 'binary' || isLeftOut({ file, name })) continue;
-      if (kind === 'compressed') files.compressed.push({ file, name });
-      else if (isExcluded(name)) files.others.push({ file, name, isCode: false });
-      else if (kind === 'code') files.others.push({ file, name, isCode: !name.endsWith('.map') });
-      else files.scannable.push(new OutputFile(root, name, kind));
+      if (kind === 'compressed') compressed.push({ file, name });
+      else if (isExcluded(name)) others.push({ file, name, isCode: false });
+      else if (kind === 'code') others.push({ file, name, isCode: !name.endsWith('.map') });
+      else scannable.push(new OutputFile(root, name, kind));
     }
   };
   for (const directory of directories) list(directory, directory.replace(/[\\/]$/, ''), '');
-  for (const found of Object.values(files) as SiteFile[][]) found.sort((a, b) => (a.name < b.name ? -1 : 1));
-  return files;
+  for (const files of [scannable, others, compressed]) files.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return { scannable, others, compressed };
 }
 
 /** What a link leads to: servers follow it. `undefined` where there is nothing, or a folder that the link is in. */
@@ -89,42 +85,36 @@ function linkedEntry(path: string, folder: string): Stats | undefined {
   return entry?.isDirectory() && contains(realpathSync(path), realpathSync(folder)) ? undefined : entry;
 }
 
-export interface EmbeddingFile extends ScannableFile {
-  embeds: readonly FileEmbed[];
-}
-
-export interface ScannedSite {
-  startedAt: number;
-  /** Files with at least one embed, even if it is invalid. */
-  files: EmbeddingFile[];
-  /** In the order in which the files show them. */
-  uses: SnippetUse[];
-  invalid: InvalidEmbed[];
-}
+export type ScannedSite = Awaited<ReturnType<typeof scanSite>>;
 
 /** Reads files and finds their embeds. Those without are checked for the API key. */
 export async function scanSite(
-  files: readonly ScannableFile[],
-  { settings: { params }, fetcher, verifier, urls, logger, search }: InlinedSite,
-): Promise<ScannedSite> {
+  scannable: readonly ScannableFile[],
+  { settings: { params }, fetcher, verifier, urls, logger, search }: GeneratedSite,
+) {
   const { pageParams, readEmbeds } = await import('../snippets/file-embeds.ts');
+  const startedAt = Date.now();
   const uses: SnippetUses = new Map();
-  const site = { startedAt: Date.now(), files: [] as EmbeddingFile[], invalid: [] as InvalidEmbed[] };
-  await inTurns(files, (source) => {
+  const invalid: InvalidEmbed[] = [];
+  /** Those with an embed, even if it is invalid. */
+  const files: (ScannableFile & { embeds: readonly FileEmbed[] })[] = [];
+  await inTurns(scannable, (source) => {
     const { name, kind, generated } = source;
     const bytes = generated?.() ?? readEmbedding(source);
     if (bytes === undefined) return verifier.check(source, bytes);
     const addParams = params && pageParams(params, pathOfFile(name, kind === 'html', urls));
     const isInlined = generated !== undefined;
-    const { embeds, invalid, warnings } = readEmbeds({ name, kind, bytes, addParams, isInlined }, uses);
-    for (const note of warnings) logger.warn(describeNote(note, search?.whereWritten));
-    if (embeds.length + invalid.length === 0) return verifier.check(source, bytes);
-    for (const embed of invalid) site.invalid.push(embed);
+    const found = readEmbeds({ name, kind, bytes, addParams, isInlined }, uses);
+    for (const note of found.warnings) logger.warn(describeNote(note, search?.whereWritten));
+    const { embeds } = found;
+    if (embeds.length + found.invalid.length === 0) return verifier.check(source, bytes);
+    for (const embed of found.invalid) invalid.push(embed);
     for (const { request } of embeds)
       if (uses.get(request.key)?.places.length === 1) fetcher.answers.prefetch(request);
-    site.files.push(Object.assign(source, { embeds }));
+    files.push(Object.assign(source, { embeds }));
   });
-  return { ...site, uses: [...uses.values()] };
+  /** In the order in which the files show them. */
+  return { startedAt, files, invalid, uses: [...uses.values()] };
 }
 
 /** Reads a file, unless it is large and contains no embed. */

@@ -77,23 +77,23 @@ export async function findManifest(context: CliContext): Promise<Manifest | unde
  * overrides the others, so that a service that has moved can be reached without a build.
  */
 export async function readSettings(context: CliContext, manifest: Manifest | undefined): Promise<Settings> {
-  const recorded: Partial<Manifest['settings']> = manifest?.settings ?? {};
-  const { urlOptions = [], environment: _, renderBaseUrl, retrieveBaseUrl, ...others } = recorded;
-  const urls = Object.fromEntries(urlOptions.map((name) => [name, recorded[name]]));
-  const { sanitizes, scripts, strict, policy = 'none', links } = manifest?.rules ?? {};
-  // A function cannot be recorded. The other rules are about sanitized content, so none apply without it.
-  const rules = sanitizes ? {} : { scripts, strict, classes: manifest?.classes !== undefined };
-  const settings = resolveSettings(parseOptions({ ...others, ...urls, ...rules }), {
+  const environment = await readVariables(context, manifest);
+  if (manifest === undefined) return resolveSettings(parseOptions({}), environment);
+  const { urlOptions, renderBaseUrl, retrieveBaseUrl, ...recorded } = manifest.settings;
+  const urls = Object.fromEntries(urlOptions.map((name) => [name, manifest.settings[name]]));
+  const settings = resolveSettings(parseOptions(urls), {
     [variables.renderBaseUrl]: renderBaseUrl,
     [variables.retrieveBaseUrl]: retrieveBaseUrl,
-    ...(await readVariables(context, manifest)),
+    ...environment,
   });
-  return { ...settings, ...(sanitizes ? {} : { policy, links }) };
+  const { sanitizes, editLinks, images, ...rules } = manifest.rules;
+  // A function cannot be recorded. The other rules are about sanitized content, so none apply without it.
+  return { ...settings, ...recorded, ...(sanitizes ? {} : rules) };
 }
 
 /** Reads them where the last build did. Before there is a record, it is where a build without `--mode` does. */
 export function readVariables(context: CliContext, manifest?: Manifest): Promise<Environment> {
-  const { mode = 'production', directory = '' } = { ...manifest?.settings.environment };
+  const { mode = 'production', directory = '' } = { ...manifest?.environment };
   return readEnvironment(
     { mode, directory: directory !== false && resolve(context.cwd, directory) },
     context,

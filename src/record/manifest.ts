@@ -7,7 +7,7 @@ import type { SnippetRequest } from '../client/snippet-request.ts';
 import { type CollectionEntry, entryName } from '../failures/report.ts';
 import { temporaryFile, writeAtomically } from '../files/write.ts';
 import type { EnvironmentFiles } from '../settings/environment.ts';
-import type { HtmlRules, SnippetsOptions } from '../settings/options.ts';
+import type { HtmlRules } from '../settings/options.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
@@ -16,33 +16,30 @@ import type { KeptAnswer } from '../snippets/kept-answers.ts';
 import { missingNote, removeOtherPacks } from './manifest-file.ts';
 
 // Changes with these types: what another version has written is not read.
-const version = 13;
+const version = 14;
 
-/** Which snippets are in which files and collections. */
+/** Which snippets are in which files and collections. Times are in milliseconds since the epoch, unless they are texts. */
 export interface Manifest {
   builtAt: string;
-  /** When the build began to inline snippets: what is older was not made from pages. In milliseconds, as all times here. */
+  /** When the build began to inline snippets: what is older was not made from pages. */
   inlinedAt: number;
   refreshedAt?: string | undefined;
   /** The output folder. Written from the folder of the manifest, as the two below, so that both can be moved together. */
   output: string;
-  /** The folder that a build empties: Astro's `outDir`, where an adapter has its pages in a folder of that. */
+  /** The folder that a build empties: Astro's `outDir`. An adapter may have its pages in a folder of that. */
   outDir: string;
   /** Copies of the output that adapters made. */
   copies?: string[] | undefined;
-  /** How Astro writes the URLs of the site; absent where another generator has written the files. */
+  /** Absent if another generator than Astro has written the files. */
   urls?: SiteUrls | undefined;
-  /** As the options are written. */
-  settings: Required<
-    Pick<SnippetsOptions, 'renderBaseUrl' | 'retrieveBaseUrl' | 'ca' | 'concurrency' | 'timeout' | 'patience'>
-  > & {
-    /** Those that win over the environment. */
-    urlOptions?: Settings['urlOptions'];
-    /** Where variables were read, from the folder of the project; absent without Astro. */
-    environment?: EnvironmentFiles | undefined;
-  };
-  /** A function cannot be recorded, so only a build can sanitize. */
-  rules: Omit<HtmlRules, 'sanitize' | 'classes'> & {
+  settings: Pick<
+    Settings,
+    'renderBaseUrl' | 'retrieveBaseUrl' | 'urlOptions' | 'ca' | 'concurrency' | 'timeout' | 'patience'
+  >;
+  /** Where variables were read, from the folder of the project; absent without Astro. */
+  environment?: EnvironmentFiles | undefined;
+  rules: Omit<HtmlRules, 'sanitize'> & {
+    /** Only a build can: a function cannot be recorded. */
     sanitizes: boolean;
     /** The source of the script for edit links, as a policy names it, if pages have it. */
     editLinks?: string | undefined;
@@ -53,15 +50,7 @@ export interface Manifest {
   /** Where each snippet is edited, by its id, if pages have edit links, and its name if variant A sent it. */
   linked?: Readonly<Record<string, { url?: string | undefined; name?: string | undefined }>> | undefined;
   /** The file beside this one that has the pages as they were generated; absent if no file shows a snippet. */
-  pack?:
-    | {
-        id: string;
-        length: number;
-        /** That of this package. Another one may find other embeds in these pages. */
-        version: string;
-      }
-    | undefined;
-  /** Without content where a snippet could not be fetched. */
+  pack?: { id: string; length: number /** Of this package. */; version: string } | undefined;
   snippets: RecordedSnippet[];
   /** What it showed before the last build or refresh. */
   before?: { at: string; snippets: (SnippetRequest & { hash?: string | undefined })[] } | undefined;
@@ -75,25 +64,15 @@ export interface Manifest {
 }
 
 export interface RecordedSnippet extends SnippetRequest {
+  /** `undefined` if it could not be fetched: its embeds show their children. */
   content?: ManifestContent | undefined;
-  /** Whether it does not exist, so that its embeds, which are optional, show their children. */
+  /** Whether it does not exist. Its embeds are optional then. */
   missing?: true | undefined;
   /** Whether all of its embeds show its text, to which no rules for HTML apply. */
   asText?: true | undefined;
 }
 
-export interface ManifestContent
-  extends Pick<FetchedSnippet, 'variant' | 'milliseconds' | 'classes' | 'images'> {
-  /** The hash of what the service sent. */
-  hash: string;
-  /** What it sent, to compare it with what it sends later; absent if that has the API key in it. */
-  text?: string | undefined;
-  /** When the service sent it. */
-  fetchedAt: number;
-  bytes: number;
-  /** What a Content Security Policy has to allow for it, as it names that. */
-  sources?: string[] | undefined;
-}
+export type ManifestContent = ReturnType<typeof contentRecord>;
 
 export interface ManifestFile {
   /** Its path in the output, with slashes. */
@@ -112,8 +91,8 @@ export interface ManifestFile {
   /** The hashes of contents that it shows, where these are not those of the snippets; `null` for children. */
   older?: Record<string, string | null> | undefined;
   /**
-   * The hashes of what a refresh or `inline` that is in progress, or was killed, makes of it and of its copies; the last
-   * one shows what the snippets say. The file, and each copy, is in one of these states or the recorded one.
+   * The hashes of what a refresh or `inline`, in progress or killed, makes of it and of its copies; the last one shows what
+   * the snippets say. The file, and each copy, is in one of these states or the recorded one.
    */
   next?: string[] | undefined;
   /** Files of the output that hold the same, such as `200.html`; by their names. */
@@ -129,9 +108,9 @@ function writtenFile({ name, hash, shows, at, length, size, time, ...more }: Man
   return [name, hash, shows, at, length, size, time, more] as const;
 }
 
-function fileOf([name, hash, shows, at, length, size, time, more]: ReturnType<
-  typeof writtenFile
->): ManifestFile {
+type WrittenFile = ReturnType<typeof writtenFile>;
+
+function fileOf([name, hash, shows, at, length, size, time, more]: WrittenFile): ManifestFile {
   return { name, hash, shows, at, length, size, time, ...more };
 }
 
@@ -140,10 +119,8 @@ export function hashOf(bytes: Buffer | string): string {
   return hash('sha256', bytes, 'base64url').slice(0, 22);
 }
 
-export function byKey<Recorded extends SnippetRequest>(
-  snippets: readonly Recorded[] | undefined,
-): Map<string, Recorded> {
-  return new Map(snippets?.map((one) => [one.key, one]));
+export function byKey<Recorded extends SnippetRequest>(snippets: readonly Recorded[] = []) {
+  return new Map(snippets.map((one) => [one.key, one]));
 }
 
 /** Whether the site has shown a newer content than a cached one since, or that the snippet does not exist. */
@@ -157,16 +134,18 @@ export function supersededBy(before: Manifest | undefined) {
   };
 }
 
-export function contentRecord(snippet: FetchedSnippet): ManifestContent {
+export function contentRecord(snippet: FetchedSnippet) {
   const { content, variant, milliseconds, fetchedAt = Date.now(), inlineCode, images, classes } = snippet;
   return {
+    /** Of what the service sent. */
     hash: hashOf(content),
-    // No file but `.env` may have the API key.
+    /** To compare it with what is sent later. No file but `.env` may have the API key. */
     text: containsKnownKey(content) ? undefined : content,
     variant,
     fetchedAt,
     bytes: Buffer.byteLength(content),
     milliseconds,
+    /** What a Content Security Policy has to allow for it, as it names that. */
     sources: inlineCode && [...inlineCode.scripts, ...inlineCode.styles],
     images,
     classes,
@@ -187,7 +166,7 @@ function withFolders(manifest: Manifest, to: (folder: string) => string): Manife
   return { ...manifest, output: to(output), outDir: to(outDir), copies: copies?.map(to) };
 }
 
-/** @returns the manifest, or the end of a sentence that begins with its name, and says why there is none. */
+/** @returns the manifest, or why there is none: the end of a sentence that begins with its name. */
 export async function readManifest(file: string) {
   try {
     const { version: writtenAs, files, ...manifest } = JSON.parse(await readFile(file, 'utf8'));
@@ -201,6 +180,7 @@ export async function readManifest(file: string) {
   }
 }
 
+/** Removes the pages of other manifests, and the note that there is none. */
 export function writeManifest(file: string, manifest: Manifest): void {
   // A known name: what a killed process has left is written over.
   const relocated = withFolders(manifest, (path) => relative(dirname(file), path));
@@ -210,24 +190,11 @@ export function writeManifest(file: string, manifest: Manifest): void {
   removeOtherPacks(file, manifest);
 }
 
-export interface ShownSnippet {
-  recorded: RecordedSnippet;
-  /** The names of files of the output, each once. */
-  pages: string[];
-  collections: CollectionEntry[];
-  /** The hash of its content now; `undefined` if it is optional and no longer exists. */
-  newHash: string | undefined;
-}
-
 /** What the snippets of a manifest show, in its order; `undefined` for children. */
 export type Contents = readonly (ManifestContent | undefined)[];
 
 /** `undefined` where the file shows children. */
-export function hashShown(
-  { snippets }: Pick<Manifest, 'snippets'>,
-  { older }: ManifestFile,
-  snippet: number,
-): string | undefined {
+export function hashShown({ snippets }: Manifest, { older }: ManifestFile, snippet: number) {
   const known = older?.[snippet];
   return known === undefined ? snippets[snippet]?.content?.hash : (known ?? undefined);
 }
@@ -237,17 +204,21 @@ export function outdatedIn(manifest: Manifest, file: ManifestFile, now: Contents
   return [...new Set(file.shows.filter((index) => hashShown(manifest, file, index) !== now[index]?.hash))];
 }
 
+export type ShownSnippet = ReturnType<typeof shownOn>[number];
+
 /** The snippets of a manifest, in their order, and where each is shown. With `now`, those that change, and where. */
-export function shownOn(manifest: Manifest, now?: Contents): ShownSnippet[] {
-  const shown = manifest.snippets.map((recorded, index): ShownSnippet => {
-    return { recorded, pages: [], collections: [], newHash: now?.[index]?.hash };
-  });
+export function shownOn(manifest: Manifest, now?: Contents) {
+  const shown = manifest.snippets.map((recorded, index) => ({
+    recorded,
+    /** The names of files of the output, each once. */
+    pages: [] as string[],
+    collections: [] as CollectionEntry[],
+    /** The hash of its content now; `undefined` if it is optional and no longer exists. */
+    newHash: now?.[index]?.hash,
+  }));
   for (const file of manifest.files) {
-    for (const index of now === undefined ? file.shows : outdatedIn(manifest, file, now)) {
-      const pages = shown[index]?.pages;
-      // A file may show a snippet twice.
-      if (pages?.at(-1) !== file.name) pages?.push(file.name);
-    }
+    const indexes = now === undefined ? new Set(file.shows) : outdatedIn(manifest, file, now);
+    for (const index of indexes) shown[index]?.pages.push(file.name);
   }
   for (const { collection, entry, snippet, content } of manifest.collections) {
     if (now === undefined || content !== now[snippet]?.hash)

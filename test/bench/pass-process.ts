@@ -1,4 +1,4 @@
-import { buildSite, recordSite, type SiteBuild } from '../../src/build/build-site.ts';
+import { buildSite, type GeneratedSite, recordSite } from '../../src/build/inline-snippets.ts';
 import { listSiteFiles, OutputVerifier } from '../../src/build/scan-site.ts';
 import { applyRules } from '../../src/html/rules.ts';
 import type { FetchedSnippet, SnippetFetcher } from '../../src/snippets/fetch-snippets.ts';
@@ -47,7 +47,7 @@ const site = {
   environment: { mode: 'production', directory: '' },
   announcements: undefined,
   logger: { info() {}, warn() {} } as never,
-} satisfies SiteBuild;
+} satisfies GeneratedSite;
 
 // In a function, as in a build: once it has ended, its files and their embeds need no memory.
 async function inlineSite() {

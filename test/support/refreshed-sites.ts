@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { buildSite, recordSite, type SiteBuild } from '../../src/build/build-site.ts';
+import { buildSite, type GeneratedSite, recordSite } from '../../src/build/inline-snippets.ts';
 import { listSiteFiles, OutputVerifier } from '../../src/build/scan-site.ts';
 import { readManifest, supersededBy } from '../../src/record/manifest.ts';
 import { manifestFile } from '../../src/record/manifest-file.ts';
@@ -201,7 +201,7 @@ async function build(
       environment: { mode: 'production', directory: '' },
       announcements: undefined,
       logger,
-    } satisfies SiteBuild;
+    } satisfies GeneratedSite;
     const inlined = await buildSite(site, scannable);
     await verifier.read(others);
     verifier.refuse((names) => names);
