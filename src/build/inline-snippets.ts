@@ -284,6 +284,7 @@ export async function buildSite(
     // Before anything else: Node makes a new HTTP/2 stream of an answer that arrives for an aborted one. No one listens
     // to it, so closing the connections with an error after that would end the process instead of showing the report.
     await fetcher.close().catch(() => {});
+    // One of them may be part of the new page and part of the old one.
     for (const { file } of unfinished) rmSync(file, { force: true });
     throw error;
   }
@@ -295,8 +296,6 @@ function overwrite({ file, name }: SiteFile, make: (generated: Buffer) => MadePa
     try {
       return work();
     } catch (error) {
-      // Part of the new page and part of the old one.
-      rmSync(file, { force: true });
       throw writeError(name, error, 'It was removed.');
     }
   };
