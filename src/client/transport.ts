@@ -97,7 +97,11 @@ export function httpsTransport(options: TransportOptions): Transport {
       // First: destroying the dispatcher alone hands an error to each HTTP/2 stream that is still closing.
       const close = (socket: Socket) => new Promise((resolve) => socket.destroy().once('close', resolve));
       await Promise.all(Array.from(sockets, close));
-      await dispatcher?.destroy().catch(() => {});
+      try {
+        await dispatcher?.destroy();
+      } catch {
+        // Nothing depends on it.
+      }
     },
   };
 }
