@@ -17,6 +17,7 @@ export default defineConfig({
     // For what never ends. They must not fail on a machine that is busy with something else.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
     unstubEnvs: true,
     // A worker waits for its builds, its commands and its servers: two do not keep a machine with two cores busy.
     maxWorkers: 3,

@@ -36,6 +36,7 @@ export default defineConfig({
   test: {
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
     // Most of them wait most of the time.
     maxWorkers: 3,
     projects: [

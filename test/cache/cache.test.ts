@@ -247,7 +247,7 @@ describe('a storage', () => {
     await pass(1_800);
     expect(arrived).toBe(0);
     await pass(400);
-    await vi.waitFor(() => expect(arrived).toBe(200));
+    await expect.poll(() => arrived).toBe(200);
     await pass(2_200);
     await running;
     expect(warnings).toEqual([expect.stringContaining('no answer within 2 s')]);
@@ -261,7 +261,7 @@ describe('a storage', () => {
     expect(await run(service('good'), { maxAge: 60_000, driver })).toMatchObject({ content: 'good' });
     disposed.mockImplementationOnce(never);
     const running = run(service('good'), { maxAge: 60_000, driver });
-    await vi.waitFor(() => expect(disposed).toHaveBeenCalledTimes(2));
+    await expect.poll(() => disposed).toHaveBeenCalledTimes(2);
     await pass(2_200);
     expect(await running).toMatchObject({ content: 'good' });
   });

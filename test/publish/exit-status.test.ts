@@ -205,14 +205,12 @@ process.exitCode = ${status};`,
         await finish();
         await first.ended;
       });
-      await expect.poll(ran, { timeout: 60_000 }).toBe('x');
+      await expect.poll(ran).toBe('x');
       return { first, finish };
     }
 
     const waits = ({ output }: RunningCli) =>
-      expect
-        .poll(output, { timeout: 60_000 })
-        .toMatch(/^Waiting for another astro-snippets process \(pid \d+\)\.$/m);
+      expect.poll(output).toMatch(/^Waiting for another astro-snippets process \(pid \d+\)\.$/m);
 
     test.each([
       ['succeeds, runs nothing', 0, 'x'],

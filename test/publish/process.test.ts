@@ -55,7 +55,7 @@ describe.skipIf(process.platform === 'win32')('a signal', () => {
   ] as const)('%s lets the command that is running finish what it does', async (signal, name, target) => {
     site.service.put(2, 'about them');
     const { pid, output, ended } = start(['check', '--exec', script(name)]);
-    await expect.poll(output, { timeout: 60_000 }).toContain('begun');
+    await expect.poll(output).toContain('begun');
     process.kill(target * pid, signal);
     expect((await ended).exitCode).toBe(9);
     expect(output()).toContain('cleaned');

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 
 const deployed = () => readFile(join(site.directory, 'deployed'), 'utf8').catch(() => '');
-const shown = (page: string) => expect.poll(() => site.read(page), { timeout: 60_000 });
+const shown = (page: string) => expect.poll(() => site.read(page));
 
 /** Starts a watch that asks again only when it is called, and waits for its first check. */
 async function startListening(arguments_: readonly string[] = []): Promise<{ url: string } & RunningCli> {
@@ -35,7 +35,7 @@ test('a signed call brings what was published to the site at once, and runs the 
     expect((await post(url, signedCall())).status).toBe(202);
     await shown('index.html').toContain(`<p>${text}</p>`);
   }
-  await expect.poll(deployed, { timeout: 60_000 }).toBe('xx');
+  await expect.poll(deployed).toBe('xx');
 });
 
 test('calls that arrive during a check are one check after it', async () => {
@@ -50,7 +50,7 @@ test('calls that arrive during a check are one check after it', async () => {
   service.put(1, 'published meanwhile');
   held.release();
   await shown('index.html').toContain('published meanwhile');
-  await expect.poll(() => service.requests().length, { timeout: 60_000 }).toBe(3 * perCheck);
+  await expect.poll(() => service.requests().length).toBe(3 * perCheck);
 });
 
 // Windows has no SIGTERM: a process is ended without notice.
@@ -70,9 +70,9 @@ setInterval(() => {
     const watching = await startListening(['--exec', 'exec node finish.mjs']);
     site.service.put(1, 'deployed to the end');
     await post(watching.url, signedCall());
-    await expect.poll(deployed, { timeout: 60_000 }).toBe('begin ');
+    await expect.poll(deployed).toBe('begin ');
     watching.kill('SIGTERM');
-    await expect.poll(() => fetch(watching.url).catch(() => 'refused'), { timeout: 60_000 }).toBe('refused');
+    await expect.poll(() => fetch(watching.url).catch(() => 'refused')).toBe('refused');
     expect(await deployed()).toBe('begin ');
     await site.write({ finish: '' });
     expect((await watching.ended).exitCode).toBe(143);

@@ -60,7 +60,7 @@ test.each([
   const watching = startWatch(site.directory, ['watch', ...arguments_], environment, {
     clock: steppedClock(),
   });
-  await expect.poll(watching.output, { timeout: 60_000 }).toContain(expected);
+  await expect.poll(watching.output).toContain(expected);
 });
 
 describe('a watch', () => {
@@ -270,7 +270,7 @@ while (existsSync('held')) await setTimeout(20);`,
     });
     const exec = `node wait.mjs && node build.mjs && node -e "fs.appendFileSync('deployed', 'x')"`;
     const checking = startCli(folder.directory, ['check', '--exec', exec], site.service.environment);
-    await expect.poll(() => existsSync(join(folder.directory, 'begun')), { timeout: 60_000 }).toBe(true);
+    await expect.poll(() => existsSync(join(folder.directory, 'begun'))).toBe(true);
     const watching = await startThere();
     await expect.poll(watching.output).toContain('Waiting for another astro-snippets process');
     await rm(join(folder.directory, 'held'));

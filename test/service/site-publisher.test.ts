@@ -80,7 +80,7 @@ test('publishes after a build that failed do not wait until the watch builds aga
   });
   publisher.publish();
   publisher.publish();
-  await vi.waitFor(() => expect(asked).toContain('stopped'));
+  await expect.poll(() => asked).toContain('stopped');
   turn(true, { event: 'building' }, { event: 'built', succeeded: true });
   expect((await publisher.settled())?.state).toBe('done');
   expect(asked.filter((what) => what !== 'check')).toEqual(['start', 'stop', 'stopped', 'start']);

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Service, startService } from '../../playground/service/index.ts';
 import { folderWith } from '../support/folder.ts';
 import { type LocalServer, startLocalServer } from '../support/local-server.ts';
@@ -145,7 +145,7 @@ describe('a webhook of the service', () => {
     await switchOn();
     answers.push(null);
     await publish();
-    await vi.waitFor(() => expect(messages).toHaveLength(1), 60_000);
+    await expect.poll(() => messages).toHaveLength(1);
     await service.close();
     await start(join(directory, 'service.sqlite'));
     await service.webhooks.settled();

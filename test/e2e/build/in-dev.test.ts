@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serviceCertificate } from '../../support/authority.ts';
 import { sharedBrowser } from '../../support/browser.ts';
 import { builtSite, fileSite } from '../../support/built-site.ts';
@@ -98,7 +98,7 @@ import Still from '../Still.astro';
     // The error of another page may come first: Vite keeps one for the next page that opens.
     const overlay = () =>
       page.locator('vite-error-overlay').evaluate((element) => element.shadowRoot?.textContent);
-    for (const text of said) await expect.poll(overlay, { timeout: 60_000 }).toContain(text);
+    for (const text of said) await expect.poll(overlay).toContain(text);
     expect(await overlay()).not.toContain('<br>');
     await page.close();
   });
@@ -196,7 +196,7 @@ const { data } = await getEntry('legal', 'imprint');
     await dev.stop();
     dev = await startServer(site, 'dev', service.environment);
     const legal = async () => (await fetchPage(`${dev.url}/docs/legal/`)).html;
-    await vi.waitFor(async () => expect(await legal()).toContain('a new imprint'), { timeout: 60_000 });
+    await expect.poll(legal).toContain('a new imprint');
     expect(await readFile(record, 'utf8')).toBe(built);
     expect(await site.run('check')).toMatchObject({ exitCode: 10 });
   });

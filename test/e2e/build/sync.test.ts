@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { sharedService } from '../../support/built-site.ts';
 import { temporarySite } from '../../support/site.ts';
 
@@ -18,7 +18,7 @@ test('astro sync loads a collection whose snippets arrive after those of another
   // Its output is seen while it runs.
   const { output, ended } = site.start(['sync'], service.environment);
   const loaded = /1 snippet in the collection (one|two)/g;
-  await vi.waitFor(() => expect(output()).toMatch(loaded), { timeout: 60_000 });
+  await expect.poll(output).toMatch(loaded);
   held.release();
   const synced = await ended;
   expect(synced.exitCode, synced.output).toBe(0);

@@ -112,7 +112,7 @@ test('a failure that changes is logged again, and one that is over is not', asyn
   expect(await view()).toBe(500);
   expect(failures()).toBe(1);
   service.put(60_000, 'here');
-  await vi.waitFor(async () => expect(await view()).toBe(200), { timeout: 60_000, interval: 500 });
+  await expect.poll(view).toBe(200);
   Object.assign(service.faults, { failing: 1, only: [60_000] });
   // Known content is shown: only a snippet without content fails.
   expect(await view()).toBe(200);

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { servedSite } from '../../support/built-site.ts';
 import { fetchPage, type SiteServer, startServer } from '../../support/server.ts';
 import { configWith, createSite, pageWith } from '../../support/site.ts';
@@ -27,13 +27,9 @@ test('astro dev shows the children of an optional embed while its snippet does n
   expect(warnings).toHaveLength(1);
 
   service.put(9, '<i>nine</i>');
-  await vi.waitFor(async () => expect((await view('/optional')).html).toContain('<i>nine</i>'), {
-    timeout: 60_000,
-  });
+  await expect.poll(async () => (await view('/optional')).html).toContain('<i>nine</i>');
   service.unpublish(9);
-  await vi.waitFor(async () => expect((await view('/optional')).html).toContain('<p><b>children</b></p>'), {
-    timeout: 60_000,
-  });
+  await expect.poll(async () => (await view('/optional')).html).toContain('<p><b>children</b></p>');
 });
 
 test("astro dev without a key shows children, with one warning, if missingKey is 'children'", async () => {

@@ -28,19 +28,16 @@ test.for(['Tailwind 4', 'UnoCSS'] as const)(
     const patience = { timeout: 60_000, interval: 200 };
     try {
       await page.goto(dev.url);
-      await vi.waitFor(async () => expect(await style()).toBe('rgb(250, 200, 5) 7px'), patience);
+      await expect.poll(style).toBe('rgb(250, 200, 5) 7px');
 
       service.put(2, styled('bg-[rgb(5,100,250)] p-[11px]'));
-      await vi.waitFor(async () => expect(await style()).toBe('rgb(5, 100, 250) 11px'), patience);
+      await expect.poll(style).toBe('rgb(5, 100, 250) 11px');
 
       Object.assign(service.faults, { failing: 1, failingStatus: 503 });
-      await vi.waitFor(
-        () => expect(dev.output()).toContain('Snippet 2 is shown as it was last fetched.'),
-        patience,
-      );
+      await expect.poll(dev.output).toContain('Snippet 2 is shown as it was last fetched.');
       // The page may be loading again by itself.
       await vi.waitFor(() => page.reload(), patience);
-      await vi.waitFor(async () => expect(await style()).toBe('rgb(5, 100, 250) 11px'), patience);
+      await expect.poll(style).toBe('rgb(5, 100, 250) 11px');
     } finally {
       service.clearFaults();
       await page.close();

@@ -138,7 +138,7 @@ describe('astro dev inlines snippets in', () => {
     const pieces = await ask('pieces');
     expect(pieces.bytes.toString('latin1')).toBe(`<b>${snippet} naïve`);
     expect(pieces.response.headers.get('content-length')).toBe(`${pieces.bytes.length}`);
-    await vi.waitFor(() => expect(dev.output()).toMatch(/WRITTEN[\s\S]*ENDED/), patience);
+    await expect.poll(dev.output).toMatch(/WRITTEN[\s\S]*ENDED/);
 
     const { response, bytes } = await ask('bytes');
     expect([response.status, response.headers.get('x-two'), bytes.toString()]).toEqual([
@@ -260,7 +260,7 @@ describe('the toolbar app', () => {
     await openPanel('/params');
     const copied = async () => page.evaluate(() => navigator.clipboard.readText());
     await rowOf(5).getByRole('button', { name: 'Copy embed' }).click();
-    await vi.waitFor(async () => expect(await copied()).toContain('id="5"'), patience);
+    await expect.poll(copied).toContain('id="5"');
     const parsed = await page.evaluate(
       (markup) => {
         const { body } = new DOMParser().parseFromString(`<p>${markup}<b>after</b></p>`, 'text/html');
@@ -275,7 +275,7 @@ describe('the toolbar app', () => {
     await openPanel('/optional');
     await panel().getByRole('button', { name: 'Copy embed' }).click();
     const optional = '<snippet-embed id="501" optional></snippet-embed>';
-    await vi.waitFor(async () => expect(await copied()).toBe(optional), patience);
+    await expect.poll(copied).toBe(optional);
   });
 
   test('updates collections too with "Refresh", whatever cache.maxAge is, and says why one failed', async () => {
@@ -310,9 +310,7 @@ describe('the toolbar app', () => {
 test('astro dev shows the last content, or children, while the service is down, with one warning', async () => {
   await page.goto(`${siteUrl}/`);
   await service.close();
-  await vi.waitFor(() => expect(dev.output()).toContain('Snippet 1 is shown as it was last fetched'), {
-    timeout: 60_000,
-  });
+  await expect.poll(dev.output).toContain('Snippet 1 is shown as it was last fetched');
   await page.reload();
   expect(await page.locator('#one').textContent()).toBe('first words');
   await page.locator('[data-app-id="astro-snippets"] .notification[data-active]').waitFor(patience);

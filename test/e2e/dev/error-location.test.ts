@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sharedBrowser } from '../../support/browser.ts';
 import { servedSite } from '../../support/built-site.ts';
 
@@ -89,11 +89,9 @@ describe('the error overlay points at the place of a wrong <Snippet>', () => {
     await overlay.waitFor({ state: 'attached' });
     expect(await overlay.locator('#code header h2').getAttribute('title')).toBe(join(site.directory, place));
     expect(await overlay.locator('#message-content').textContent()).toContain(reason.replaceAll('`', ''));
-    await vi.waitFor(async () => expect(await overlay.locator('.error-line').textContent()).toContain(line), {
-      timeout: 60_000,
-    });
+    await expect.poll(() => overlay.locator('.error-line').textContent()).toContain(line);
     await overlay.getByText('Open in editor').click();
-    await vi.waitFor(() => expect(opened).toBe(join(site.directory, place)), { timeout: 60_000 });
+    await expect.poll(() => opened).toBe(join(site.directory, place));
     await page.close();
   });
 });

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { servedSite } from '../../support/built-site.ts';
 import { configWith } from '../../support/site.ts';
 
@@ -42,7 +42,7 @@ async function warningsOf(path: string): Promise<string[]> {
   const last = `/last-${turn++}`;
   expect(await view(last)).toBe(200);
   const isLast = (line: string) => line.includes(`${last}:`);
-  await vi.waitFor(() => expect(warnings().some(isLast)).toBe(true), { timeout: 60_000 });
+  await expect.poll(() => warnings().some(isLast)).toBe(true);
   return warnings()
     .slice(before)
     .filter((line) => !isLast(line));
@@ -78,17 +78,14 @@ test.for(['/ignored', '/excluded', '/fine'])(
 test('a warning that was over comes again', async () => {
   const cut = escaped('<snippet-embed id="1">A second excerpt');
   await site.write({ 'src/pages/later.astro': cut });
-  await vi.waitFor(async () => expect(await view('/later')).toBe(200), { timeout: 60_000, interval: 200 });
+  await expect.poll(() => view('/later')).toBe(200);
   const count = () => warnings().filter((line) => line.includes('/later:')).length;
-  await vi.waitFor(() => expect(count()).toBe(1), { timeout: 60_000 });
+  await expect.poll(count).toBe(1);
   const shows = async (text: string) =>
-    vi.waitFor(async () => expect(await (await fetch(`${dev.url}/later`)).text()).toContain(text), {
-      timeout: 60_000,
-      interval: 200,
-    });
+    expect.poll(async () => (await fetch(`${dev.url}/later`)).text()).toContain(text);
   await site.write({ 'src/pages/later.astro': '<p>fixed</p>' });
   await shows('fixed');
   await site.write({ 'src/pages/later.astro': cut });
   await shows('A second excerpt');
-  await vi.waitFor(() => expect(count()).toBe(2), { timeout: 60_000 });
+  await expect.poll(count).toBe(2);
 });

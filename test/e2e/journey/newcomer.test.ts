@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { BrowserContext, FrameLocator, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { violationsOf } from '../../support/accessibility.ts';
 import { sharedBrowser } from '../../support/browser.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -30,7 +30,7 @@ beforeAll(async () => {
   );
   for (const stream of [playground.stdout, playground.stderr]) stream?.on('data', (text) => (output += text));
   context = await browser.newContext();
-  await vi.waitFor(() => expect(output).toContain('Ctrl-C ends all of it'), { timeout: 60_000 });
+  await expect.poll(() => output).toContain('Ctrl-C ends all of it');
   siteUrl = `http://localhost:${site}`;
   websiteUrl = `http://localhost:${website}`;
   // Here instead of in a test: the link works once, and every page of the website needs the session.

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sharedBrowser } from '../../support/browser.ts';
 import { sharedService } from '../../support/built-site.ts';
 import { type Cdn, startCdn } from '../../support/cdn.ts';
@@ -12,7 +12,6 @@ import { freePort } from '../../support/free-port.ts';
 import { configWith, createSite, type Site } from '../../support/site.ts';
 
 const [purge = ''] = codeBelow('Purge a CDN by URL', 'sh', 'docs/publishing.md');
-const patience = { timeout: 120_000, interval: 200 };
 
 const browser = await sharedBrowser();
 const service = await sharedService({ 1: 'Open from 8 to 18.', 2: 'Shipping is free.' });
@@ -45,7 +44,7 @@ afterAll(async () => {
 
 /** Waits until the watch has said something. */
 async function logged(text: RegExp): Promise<void> {
-  await vi.waitFor(() => expect(watching?.output()).toMatch(text), patience);
+  await expect.poll(() => watching?.output()).toMatch(text);
 }
 
 /** What readers get from the CDN, which keeps it then. */
@@ -58,10 +57,7 @@ async function publish(marketer: Page, text: string): Promise<void> {
   await marketer.goto(`${service.websiteUrl}/snippets/1`);
   await marketer.getByLabel('Content', { exact: true }).fill(text);
   await marketer.getByRole('button', { name: 'Publish' }).click();
-  await vi.waitFor(
-    () => expect(service.store.snippets.published(service.organizationId, 1)?.content).toBe(text),
-    patience,
-  );
+  await expect.poll(() => service.store.snippets.published(service.organizationId, 1)?.content).toBe(text);
 }
 
 // The recipe is run word for word, in a real shell, which Windows does not have.
@@ -94,7 +90,7 @@ test.skipIf(process.platform === 'win32')(
     // A change arrives by push, and the CDN forgets the pages that show it, and no other.
     await read();
     await publish(marketer, 'Open from 9 to 18.');
-    await vi.waitFor(() => expect(cdn.purges).toHaveLength(1), patience);
+    await expect.poll(() => cdn.purges).toHaveLength(1);
     expect(cdn.purges[0]?.toSorted()).toEqual(everywhere);
     await logged(/A signed call has arrived[\s\S]*Updated visit\/index\.html/);
     const [home, visiting, pricing, feed] = await read();
@@ -116,7 +112,7 @@ test.skipIf(process.platform === 'win32')(
 
     // What was published meanwhile arrives without anyone doing anything.
     service.clearFaults();
-    await vi.waitFor(() => expect(cdn.purges).toHaveLength(2), patience);
+    await expect.poll(() => cdn.purges).toHaveLength(2);
     await logged(/The check succeeded again\.[\s\S]*Updated visit\/index\.html/);
     expect(cdn.purges[1]?.toSorted()).toEqual(everywhere);
     await reader.goto(`${cdn.url}/visit/`);

@@ -41,11 +41,9 @@ const build = (environment = {}, ...flags: string[]) =>
 
 /** Waits until a build has taken a lock. */
 const lockedByBuild = (file: string) =>
-  expect.poll(() => readFile(file, 'utf8').catch(() => ''), { timeout: 60_000 }).toContain('"build"');
+  expect.poll(() => readFile(file, 'utf8').catch(() => '')).toContain('"build"');
 const waitsForBuild = (output: () => string) =>
-  expect
-    .poll(output, { timeout: 60_000 })
-    .toMatch(/Waiting for another astro-snippets process \(pid \d+\)\./);
+  expect.poll(output).toMatch(/Waiting for another astro-snippets process \(pid \d+\)\./);
 
 async function expectCompleteSite(folder = 'dist') {
   const pages = (await site.list(folder)).filter((name) => name.endsWith('.html'));
@@ -235,9 +233,7 @@ test.for([
   const refresh = takeLock(join(folder, 'manifest.lock'), 'refresh');
   if (refresh === undefined) throw new Error('The lock is held.');
   const build = site.start(['build'], service.environment);
-  await expect
-    .poll(build.output, { timeout: 60_000 })
-    .toContain('Waiting for another astro-snippets process');
+  await expect.poll(build.output).toContain('Waiting for another astro-snippets process');
   const refreshedAt = new Date().toISOString();
   await writeFile(record, JSON.stringify({ ...JSON.parse(await readFile(record, 'utf8')), refreshedAt }));
   refresh.release();

@@ -24,12 +24,10 @@ function start(...arguments_: string[]): RunningCommand {
   return watching;
 }
 
-const poll = { timeout: 120_000, interval: 200 };
-
 test('what was written before a watch was killed is deployed when it is started again', async () => {
   const watching = start('--after', 'echo begun; sleep 3');
   site.service.put(2, 'about them');
-  await expect.poll(watching.output, poll).toContain('begun');
+  await expect.poll(watching.output).toContain('begun');
   watching.process.kill('SIGKILL');
   await watching.ended;
   expect([await site.read('about.html'), await deployed()]).toEqual([
@@ -37,14 +35,14 @@ test('what was written before a watch was killed is deployed when it is started 
     '',
   ]);
   start('--after', 'exit 0');
-  await expect.poll(deployed, poll).toBe('x');
+  await expect.poll(deployed).toBe('x');
 });
 
 test('the command of a check that was killed runs with the next one', async () => {
   site.service.put(2, 'about them');
   const slow = ['check', '--exec', 'echo begun; sleep 3'];
   const checking = startCommand(site.directory, slow, site.service.environment);
-  await expect.poll(checking.output, poll).toContain('begun');
+  await expect.poll(checking.output).toContain('begun');
   checking.process.kill('SIGKILL');
   await checking.ended;
   site.service.put(2, 'about us');
