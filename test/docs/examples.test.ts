@@ -22,10 +22,8 @@ const block = (language: string, code: string): CodeBlock => ({
 
 test.each([
   ['a language without a rule', 'cobol', 'MOVE 1 TO A.', 'nothing checks the language "cobol"'],
-  ['a block without a language', '', 'text', 'nothing checks the language ""'],
   ['output that is written by hand', 'text', '1 snippet found', 'written by hand'],
   ['a quote that is not closed', 'sh', `echo 'a`, 'A quote is not closed'],
-  ['an unknown script', 'sh', 'npm run nothing', 'npm run nothing: unknown'],
   ['an unknown package', 'sh', 'npx astro-snipets check', 'npx astro-snipets: unknown'],
   ['an unknown flag', 'sh', 'A=1 npx astro-snippets check --exe x', "unknown option '--exe'"],
   ['a flaw inside --exec', 'sh', `npx astro-snippets check --exec 'npm run nothing'`, 'nothing: unknown'],
@@ -34,7 +32,6 @@ test.each([
   ['YAML that is not closed', 'yaml', 'a: [', 'Flow sequence'],
   ['JSON with a comma too many', 'json', '{"a":1,}', 'JSON'],
   ['an element without its end', 'html', '<p><snippet-embed id="1"></p>', 'not closed'],
-  ['an id that is none', 'html', '<snippet-embed id="a"></snippet-embed>', 'id'],
   ['params that are no object', 'md', `<snippet-embed id="1" params='[1]'></snippet-embed>`, 'params'],
   ['MDX that is not closed', 'mdx', '<Snippet id={42}>', 'closing tag'],
   ['Vue that is not closed', 'vue', '<template><p></template>', 'end tag'],

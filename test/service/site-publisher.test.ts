@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { WatchListener } from '../../playground/run-astro.ts';
 import { createSitePublisher, type SitePublisher } from '../../playground/site-publisher.ts';
-import { stylesOf, surroundingsOf } from '../../playground/site-record.ts';
 import type { WatchOutput } from '../../src/cli/cli-output.ts';
 import { folderWith } from '../support/folder.ts';
 
@@ -94,21 +93,4 @@ test('what held an update back is not said of the next one', async () => {
   publisher.publish();
   turn(false, { event: 'building' }, { event: 'built', succeeded: true });
   expect((await publisher.settled())?.output).toBe('');
-});
-
-test('the styles of a page are its linked and inline style sheets and nothing else of it', () => {
-  const page = `<head><link rel="icon" href="/i.png"><link rel="stylesheet" href="/_astro/a.css?x=1&amp;y=2">
-    <script>document.write('<style>')</script><style>a > b { color: red }</style></head><p>text</p>`;
-  expect(stylesOf(page, 'http://localhost:1')).toBe(
-    '<link rel="stylesheet" href="http://localhost:1/_astro/a.css?x=1&amp;y=2"><style>a > b { color: red }</style>',
-  );
-});
-
-test('what is around a content are the styles of the page, and the start tags of the elements that contain it', () => {
-  const page = `<!doctype html><html lang="en"><head><title>T</title><link rel="stylesheet" href="/a.css"></head>
-    <body class="b"><p>before</p><main class="wrap"><p>one <b>the</b> content</p></main></body></html>`;
-  expect(surroundingsOf(page, ['', 'none', '<b>the</b> content'], 'http://localhost:1')).toBe(
-    '<link rel="stylesheet" href="http://localhost:1/a.css"><html lang="en"><body class="b"><main class="wrap"><p>',
-  );
-  expect(surroundingsOf(page, ['', 'none'], 'http://localhost:1')).toBeUndefined();
 });
