@@ -1,9 +1,12 @@
+import { once } from 'node:events';
+import { createSecureServer } from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
 import { createApi, renderPath, retrievePath } from './api.ts';
 import { type Certificate, createCertificate } from './certificate.ts';
 import { type Faults, noFaults } from './faults.ts';
 import type { Publisher } from './publisher.ts';
 import { seed } from './seed.ts';
-import { listen } from './server.ts';
 import { openStore } from './store/index.ts';
 import { createWebhookSender, type SenderOptions } from './webhooks.ts';
 import { createWebsite } from './website/index.ts';
@@ -87,6 +90,40 @@ export async function startService(options: ServiceOptions = {}) {
     async close(): Promise<void> {
       await Promise.all([api.close(), website.close(), webhooks.close()]);
       store.close();
+    },
+  };
+}
+
+type Fetch = Parameters<typeof createAdaptorServer>[0]['fetch'];
+
+/**
+ * Listens on the loopback interface: a playground has no business on a network.
+ *
+ * With a certificate, it serves HTTPS alone, as the API has to (specification, sections 1 and 5): whoever speaks plain
+ * HTTP to its port gets no answer. The website is served over plain HTTP: on the loopback interface nobody listens in,
+ * and a browser would greet a newcomer with a warning of a certificate that nobody but this machine knows.
+ */
+async function listen(fetch: Fetch, port = 0, certificate?: Certificate) {
+  const server = createAdaptorServer(
+    certificate
+      ? { fetch, createServer: createSecureServer, serverOptions: { ...certificate, allowHTTP1: true } }
+      : { fetch },
+  );
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    origin: `${certificate ? 'https' : 'http'}://localhost:${(server.address() as AddressInfo).port}`,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      // Connections are kept alive by their clients, and would keep the server open with them.
+      for (const socket of sockets) socket.destroy();
+      await closed;
     },
   };
 }

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { Table } from './database.ts';
+import { Table } from './table.ts';
 
 export type KeyKind = 'secret' | 'public';
 

@@ -1,4 +1,4 @@
-import { Table } from './database.ts';
+import { Table } from './table.ts';
 
 export interface Snippet {
   id: number;

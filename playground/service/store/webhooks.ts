@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { Table } from './database.ts';
+import { Table } from './table.ts';
 
 /** Where an organization wants to be told of changes. */
 export interface Endpoint {

@@ -39,7 +39,6 @@ export function accountPages(pages: Website, { store }: WebsiteParts): void {
       }`;
     return context.render(body, {
       title: 'Account',
-      section: '/account',
       publication: isShown ? { page: '/' } : undefined,
       reloadAfter: isShown && recent?.state === 'running' ? 1 : undefined,
     });

@@ -6,7 +6,7 @@ import type { Website, WebsiteEnvironment, WebsiteParts } from './environment.ts
 import { field, type Html, navigation, table, time } from './layout.ts';
 import { repeatFailed } from './publication.ts';
 
-const developerPages = [
+const tabs = [
   ['/requests', 'Requests'],
   ['/faults', 'Faults'],
 ] as const;
@@ -21,19 +21,16 @@ const formSchema = z.object({
   retryAfter: z.string().trim().max(100),
   latency: z.coerce.number().int().min(0).max(600_000),
   cut: percent.transform((share) => share / 100),
-  renderAbsent: z
-    .literal('on')
-    .optional()
-    .transform((value) => value === 'on'),
+  renderAbsent: z.coerce.boolean().default(false),
 });
 
-/** Which build asked for what, and what it got. */
-export function requestPages(pages: Website, { store }: WebsiteParts): void {
+/** Which build asked for what, and what it got; and what makes the service ail, to see what a build does about it. */
+export function developerPages(pages: Website, { store, faults, publisher }: WebsiteParts): void {
   pages.get('/requests', (context) => {
     const { organization } = context.var;
     const requests = store.requests.list(organization.id, shown);
     const keys = new Map(store.keys.list(organization.id).map((key) => [key.id, key]));
-    const body = html`${navigation('Developer', developerPages, '/requests')}<h1>Requests</h1>
+    const body = html`${navigation('Developer', tabs, '/requests')}<h1>Requests</h1>
       <p class="hint">The last ${shown} at the most, the newest first. A request with a key that is not valid belongs to nobody, and is not listed.</p>
       ${
         requests.length === 0
@@ -50,19 +47,16 @@ export function requestPages(pages: Website, { store }: WebsiteParts): void {
               By: ({ userAgent }) => userAgent,
             })
       }`;
-    return context.render(body, { title: 'Requests', section: '/requests' });
+    return context.render(body, { title: 'Requests' });
   });
-}
 
-/** Makes the service ail, so that a developer sees what a build does about it. */
-export function faultPages(pages: Website, { faults, publisher }: WebsiteParts): void {
-  const show = (context: Context<WebsiteEnvironment>, notice: Html | string) => {
+  const show = (context: Context<WebsiteEnvironment>, notice?: Html) => {
     const statusSelect = html`<select id="failingStatus" name="failingStatus">
             ${statuses.map((status) => html`<option${status === faults.failingStatus && html` selected`}>${status}</option>`)}
           </select>`;
     const retryAfter = html`<input id="retryAfter" name="retryAfter" value="${faults.retryAfter}" aria-describedby="retryAfter-hint">`;
     return context.render(
-      html`${navigation('Developer', developerPages, '/faults')}<h1>Faults on demand</h1>
+      html`${navigation('Developer', tabs, '/faults')}<h1>Faults on demand</h1>
       <p>What is wrong with the API until it is changed here again. The website is not affected.</p>
       ${notice}
       <form class="card fields" method="post">
@@ -85,7 +79,7 @@ export function faultPages(pages: Website, { faults, publisher }: WebsiteParts):
     );
   };
 
-  pages.get('/faults', (context) => show(context, ''));
+  pages.get('/faults', (context) => show(context));
 
   pages.post('/faults', async (context) => {
     const form = formSchema.safeParse(await context.req.parseBody());

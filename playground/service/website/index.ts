@@ -1,14 +1,15 @@
 import { serveStatic } from '@hono/node-server/serve-static';
-import { Hono } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import { csrf } from 'hono/csrf';
 import { html } from 'hono/html';
+import { secureHeaders } from 'hono/secure-headers';
 import { limits } from '../limits.ts';
 import { type ProblemStatus, problemKind, problemKinds, refusalWith } from '../problems.ts';
 import { accountPages } from './account-pages.ts';
-import { faultPages, requestPages } from './developer-pages.ts';
+import { developerPages } from './developer-pages.ts';
 import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
-import { headers, ownPagesOnly } from './guard.ts';
 import { keyPages } from './key-pages.ts';
 import { layout } from './layout.ts';
 import { pathOf, publicationPages, publicationRegion } from './publication.ts';
@@ -37,7 +38,7 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
       ${parts.onLinkWanted && html`<form method="post" action="/login"><button>Write a new link to the terminal</button></form>`}
       ${typed && html`<h2>What you typed</h2><pre tabindex="0">${typed}</pre>`}`,
     });
-  website.use(...ownPagesOnly(), headers(publisher && new URL(publisher.siteUrl).origin));
+  website.use(ownNameOnly, csrf(), headers(publisher && new URL(publisher.siteUrl).origin));
   website.use(
     bodyLimit({
       maxSize: limits.body,
@@ -66,9 +67,9 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
     const opened = sessions.open(context.req.param('token'));
     if (opened === undefined) return context.html(signInPage('This link has been used, or is too old.'), 401);
     parts.onSignIn?.(opened.organizationId);
-    setCookie(context, cookie, opened.token, { httpOnly: true, sameSite: 'Lax', path: '/' });
+    setCookie(context, cookie, opened.token, { httpOnly: true, sameSite: 'Lax' });
     const wanted = pathOf(getCookie(context, wantedCookie));
-    deleteCookie(context, wantedCookie, { path: '/' });
+    deleteCookie(context, wantedCookie);
     return context.redirect(wanted, 303);
   });
 
@@ -78,8 +79,8 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
       const { pathname, search } = new URL(context.req.url);
       // Not what a script asks for, such as the notice about the site.
       if (context.req.method === 'GET' && context.req.header('sec-fetch-dest') !== 'empty') {
-        const wanted = { httpOnly: true, sameSite: 'Lax', path: '/', maxAge: 3_600 } as const;
-        setCookie(context, wantedCookie, pathname + search, wanted);
+        const options = { httpOnly: true, sameSite: 'Lax', maxAge: 3_600 } as const;
+        setCookie(context, wantedCookie, pathname + search, options);
       }
       const { draft } = context.req.method === 'POST' ? await context.req.parseBody() : {};
       const page =
@@ -94,7 +95,8 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
     context.header('cache-control', 'no-store');
     context.setRenderer((body, { publication, ...page }) => {
       const region = publicationRegion({ store, organization, publisher: own }, publication);
-      return context.html(layout({ ...page, organization, body: html`${region}${body}` }));
+      const section = `/${context.req.path.split('/')[1]}`;
+      return context.html(layout({ section, ...page, organization, body: html`${region}${body}` }));
     });
     return next();
   });
@@ -102,15 +104,14 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
   website.get('/', (context) => context.redirect('/snippets', 303));
   website.post('/sign-out', (context) => {
     sessions.end(getCookie(context, cookie) ?? '');
-    deleteCookie(context, cookie, { path: '/' });
+    deleteCookie(context, cookie);
     return context.html(signInPage('You are signed out.'));
   });
   for (const pages of [
     snippetPages,
     publicationPages,
     keyPages,
-    requestPages,
-    faultPages,
+    developerPages,
     accountPages,
     webhookPages,
   ]) {
@@ -123,3 +124,37 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
   });
   return website;
 }
+
+/**
+ * Answers only who asked for this very machine.
+ *
+ * The website is on the loopback interface, but so is every page that a browser on this machine shows: another
+ * name could lead here (DNS rebinding), and another page could send a form here. SameSite alone would not do:
+ * every port of this machine is the same site.
+ */
+const ownNameOnly: MiddlewareHandler = async ({ req, text }, next) =>
+  /^(localhost|127\.0\.0\.1)$/.test(new URL(req.url).hostname)
+    ? next()
+    : text('This address is not served here.', 421);
+
+/**
+ * Pages load nothing from elsewhere but the site itself and its styles. Inline styles are let through for the preview of
+ * a snippet, which is a frame without scripts, forms or an origin of its own.
+ */
+const headers = (siteOrigin = '') =>
+  secureHeaders({
+    contentSecurityPolicy: {
+      defaultSrc: ["'none'"],
+      scriptSrc: ["'self'"],
+      styleSrc: ["'self'", "'unsafe-inline'", siteOrigin],
+      imgSrc: ["'self'", 'data:'],
+      connectSrc: ["'self'"],
+      formAction: ["'self'"],
+      frameSrc: ["'self'", siteOrigin],
+      frameAncestors: ["'none'"],
+      baseUri: ["'none'"],
+    },
+    xFrameOptions: 'DENY',
+    referrerPolicy: 'same-origin',
+    strictTransportSecurity: false,
+  });

@@ -38,7 +38,7 @@ export function keyPages(pages: Website, { store, publisher, settings }: Website
         ${field('kind', 'Kind', kinds)}
         <button>Create</button>
       </form>`;
-    return context.render(body, { title: 'API keys', section: '/keys' });
+    return context.render(body, { title: 'API keys' });
   };
 
   pages.get('/keys', (context) => show(context));

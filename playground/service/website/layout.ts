@@ -7,7 +7,7 @@ export type Html = ReturnType<typeof html>;
 /** What a page says of itself. */
 export interface PageFacts {
   title: string;
-  /** The path of the section this page belongs to. */
+  /** The section this page belongs to. @default the one that its path begins with */
   section?: string;
   /**
    * Seconds after which a browser without script loads the page again, to show what has become of something. Never

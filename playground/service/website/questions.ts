@@ -42,6 +42,6 @@ export function ask(
         <button class="danger">${yes}</button>
         <a class="button quiet" href="${back}">Cancel</a>
       </form>`;
-    return context.render(page, { title, section: `/${path.split('/')[1]}` });
+    return context.render(page, { title });
   });
 }

@@ -42,15 +42,13 @@ export function tooLong({ name, draft = '', sample = '' }: NewSnippet): string |
 }
 
 /** How pages embed a snippet: in `.astro` and `.mdx` files; in Markdown, HTML and any UI framework. */
-export function embedsOf(id: number, params: Record<string, unknown>) {
-  if (Object.keys(params).length === 0) {
-    return { component: `<Snippet id={${id}} />`, element: `<snippet-embed id="${id}"></snippet-embed>` };
-  }
+function embedsOf(id: number, params: Record<string, unknown>) {
   const json = JSON.stringify(params);
-  const attribute = json.replaceAll('&', '&amp;').replaceAll("'", '&#39;').replaceAll('<', '&lt;');
+  const quoted = json.replaceAll('&', '&amp;').replaceAll("'", '&#39;').replaceAll('<', '&lt;');
+  const [prop, attribute] = json === '{}' ? ['', ''] : [` params={${json}}`, ` params='${quoted}'`];
   return {
-    component: `<Snippet id={${id}} params={${json}} />`,
-    element: `<snippet-embed id="${id}" params='${attribute}'></snippet-embed>`,
+    component: `<Snippet id={${id}}${prop} />`,
+    element: `<snippet-embed id="${id}"${attribute}></snippet-embed>`,
   };
 }
 

@@ -9,7 +9,6 @@ import { ask } from './questions.ts';
 import { formOf, previewOf, revisionOf, type SnippetForm, tooLong } from './snippet-form.ts';
 import { addressOf, consequence, editPart, listPart, type Unsaved, versionPart } from './snippet-views.ts';
 
-const section = '/snippets';
 const oneSnippet = '/snippets/:id{[1-9][0-9]{0,14}}';
 const oneVersion = ':number{[1-9][0-9]{0,14}}';
 type PageContext = Context<WebsiteEnvironment>;
@@ -33,7 +32,7 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
     const { organization, publisher } = context.var;
     const search = context.req.query('search')?.trim() ?? '';
     const list = listPart(snippets.list(organization.id, search), search, publisher, refused);
-    return context.render(html`${notice}${list}`, { title: 'Snippets', section });
+    return context.render(html`${notice}${list}`, { title: 'Snippets' });
   }
 
   /** The page of a snippet; `notice` says why something was not saved. */
@@ -47,7 +46,6 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
         ${await editPart(context.var, typed)}`;
     return context.render(body, {
       title: typed.unsaved?.name ?? snippet.name,
-      section,
       publication: isWorth ? { page, id: snippet.id } : undefined,
     });
   }
@@ -128,7 +126,7 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
     const version = versions.find((one) => one.number === number);
     if (version === undefined) return context.notFound();
     const body = await versionPart(context.var, version);
-    return context.render(body, { title: `${snippet.name}, version ${number}`, section });
+    return context.render(body, { title: `${snippet.name}, version ${number}` });
   });
 
   ask(pages, `${oneSnippet}/discard`, ({ var: { organization, snippet } }) => {

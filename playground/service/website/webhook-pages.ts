@@ -38,7 +38,7 @@ export function webhookPages(pages: Website, { store: { webhooks } }: WebsitePar
         Attempts: ({ attempts }) => attempts,
       })}`
       }`;
-    return context.render(body, { title: 'Webhook', section: '/account' });
+    return context.render(body, { title: 'Webhook' });
   };
   /** With the page itself and no redirect: a new secret is in this answer and in no other. */
   const showSecret = (context: Context<WebsiteEnvironment>, secret: string | undefined) => {
