@@ -1,5 +1,5 @@
-// What `--json` prints, for scripts that read it. The tests hold everything that commands print against these types. Within
-// a version, properties and events may be added, and none is removed or changes its meaning.
+// What `--json` prints, for scripts. The tests hold everything that commands print against these types. Within a version,
+// properties and events may be added, and none is removed or changes its meaning.
 
 export interface Document<Command extends string = string> {
   version: 1;
@@ -21,33 +21,33 @@ export interface Request {
   params?: string | undefined;
 }
 
-export interface Places {
+/** A snippet and where it is shown. */
+export interface PlacedSnippet extends Request {
   /** The files that show it: pages, feeds, JSON and other text. */
   pages: ShownFile[];
   /** The entries of collections that show it. */
   collections: { collection: string; entry: string }[];
-}
-
-export interface ShownSnippet extends Request, Places {
   /** Whether it does not exist, so that its embeds, which are optional, show their children. */
   missing?: true | undefined;
+}
+
+export interface ShownSnippet extends PlacedSnippet {
   /** What the site shows; absent if it could not be fetched, or does not exist. */
-  content?:
-    | {
-        /** Equal for equal contents. */
-        hash: string;
-        variant: 'render' | 'retrieve';
-        fetchedAt: string;
-        /** The size of the content. */
-        bytes: number;
-        /** How long the service took. */
-        milliseconds: number;
-      }
-    | undefined;
+  content?: Content | undefined;
+}
+
+interface Content {
+  /** Equal for equal contents. */
+  hash: string;
+  variant: 'render' | 'retrieve';
+  fetchedAt: string;
+  bytes: number;
+  /** How long the service took. */
+  milliseconds: number;
 }
 
 /** Something that only a build can update, or that was not written. */
-interface NotWritten {
+export interface NotWritten {
   /** A file, or an entry of a collection, for people. */
   name: string;
   /** The end of a sentence that begins with the name. */
@@ -55,20 +55,12 @@ interface NotWritten {
 }
 
 interface WrittenFile extends ShownFile {
-  /** What changed in it. */
-  snippets: (Request & {
-    /** Absent if the children of its embeds were shown. */
-    oldHash?: string | undefined;
-    /** Absent if the children of its embeds are shown now. */
-    newHash?: string | undefined;
-  })[];
+  /** What changed in it. A hash is absent where the children of the embeds were shown, or are shown now. */
+  snippets: (Request & { oldHash?: string | undefined; newHash?: string | undefined })[];
 }
 
 interface Failure {
-  /**
-   * One of docs/errors.md; `several` for failures of different kinds, `usage` for unknown commands and options, and
-   * `unexpected` for anything else.
-   */
+  /** One of docs/errors.md; `several` for different kinds, `usage` for a wrong command line, or `unexpected`. */
   code: string;
   message: string;
   /** What to do next. */
@@ -86,13 +78,8 @@ export interface ListOutput extends Document<'list'> {
 export interface CheckOutput extends Document<'check'> {
   /** How many snippets were compared. */
   compared: number;
-  /** The snippets that have changed, with the places that show something else. */
-  changed: (Request &
-    Places & {
-      missing?: true | undefined;
-      /** Of the content that is published now; absent if it does not exist. */
-      newHash?: string | undefined;
-    })[];
+  /** The snippets that have changed, and where; with the hash of the new content, if there is one. */
+  changed: (PlacedSnippet & { newHash?: string | undefined })[];
   /** What an earlier refresh has left undone. */
   unfinished: NotWritten[];
 }
@@ -116,7 +103,7 @@ export interface DoctorOutput extends Document<'doctor'> {
   /** Whether a build would work. */
   ready: boolean;
   checks: {
-    /** What is checked: the environment, or one of the variants of the service. */
+    /** The environment, or one of the variants of the service. */
     group: 'environment' | 'render' | 'retrieve';
     name: 'node' | 'settings' | 'api-key' | 'base-url' | 'snippet';
     outcome: 'ok' | 'failed' | 'not-checked';
@@ -130,38 +117,20 @@ export interface DoctorOutput extends Document<'doctor'> {
 export interface ReportOutput extends Document<'report'> {
   builtAt: string;
   refreshedAt?: string | undefined;
-  /** The time of the build or refresh that changes are counted from; absent if there is none on record. */
+  /** The time of the build or refresh that changes are counted from, if one is on record. */
   comparedWith?: string | undefined;
-  totals: {
-    snippets: number;
-    /** Files that show snippets. */
-    pages: number;
-    embeds: number;
-    bytes: number;
-    slowestMilliseconds: number;
-    changed: number;
-  };
-  snippets: (ShownSnippet & {
-    /** What happened to it; `unknown` without an earlier build. A snippet that is `gone` has no places. */
-    change: 'added' | 'changed' | 'gone' | 'same' | 'unknown';
-  })[];
+  /** With the number of files that show snippets, and of embeds in them. */
+  totals: Record<'snippets' | 'pages' | 'embeds' | 'bytes' | 'slowestMilliseconds' | 'changed', number>;
+  /** With what happened to each: `unknown` without an earlier build. A snippet that is `gone` has no places. */
+  snippets: (ShownSnippet & { change: 'added' | 'changed' | 'gone' | 'same' | 'unknown' })[];
 }
 
-/** One line of `watch --json`. */
-export type WatchOutput = WatchEvent & {
-  version: 1;
-  command: 'watch';
-  /** When it happened. */
-  at: string;
-};
+/** One line of `watch --json`, with the time when it happened. */
+export type WatchOutput = WatchEvent & { version: 1; command: 'watch'; at: string };
 
 export type WatchEvent =
-  | {
-      event: 'started';
-      everyMilliseconds: number;
-      /** Where calls are accepted, with `--listen`. */
-      url?: string | undefined;
-    }
+  /** Once; with where calls are accepted, with `--listen`. */
+  | { event: 'started'; everyMilliseconds: number; url?: string | undefined }
   /** With `--listen`: a signed call has arrived, or one was refused; for people. At most once a minute for each. */
   | { event: 'call'; message: string }
   /** A turn begins. */
@@ -177,23 +146,18 @@ export type WatchEvent =
   | { event: 'after-failed'; exitStatus: number }
   /** The command of `--build` begins. */
   | { event: 'building' }
-  /** The command of `--build`, or that of `--exec`, has ended. */
-  | {
-      event: 'built' | 'deployed';
-      succeeded: boolean;
-      /** Why it did not succeed, as the end of a sentence. */
-      problem?: string | undefined;
-      /** How long until a build that failed is run again. */
-      retryMilliseconds?: number | undefined;
-    }
-  /** A turn has ended. */
-  | {
-      event: 'waiting';
-      /** Whether the whole site shows what is published, and was deployed. */
-      upToDate: boolean;
-      /** How long until the next turn, unless a call comes before. */
-      milliseconds: number;
-    };
+  /** The command of `--build` has ended. One that failed is run again after a while. */
+  | (Ended & { event: 'built'; retryMilliseconds?: number | undefined })
+  /** The command of `--exec` has ended. */
+  | (Ended & { event: 'deployed' })
+  /** A turn has ended: whether the site shows what is published, and was deployed; the time to the next turn, or a call. */
+  | { event: 'waiting'; upToDate: boolean; milliseconds: number };
+
+interface Ended {
+  succeeded: boolean;
+  /** Why it did not succeed, as the end of a sentence. */
+  problem?: string | undefined;
+}
 
 /** What any of these commands prints when it fails. */
 export interface ErrorOutput extends Document<'list' | 'check' | 'refresh' | 'watch' | 'doctor' | 'report'> {

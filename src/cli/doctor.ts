@@ -8,36 +8,32 @@ import { hints, titles } from '../failures/errors.ts';
 import { variables } from '../settings/environment.ts';
 import { requireConnection, type Settings, whyWithoutKey } from '../settings/settings.ts';
 import type { DoctorOutput } from './cli-output.ts';
-import { exitCodes, explain, nameOf, type Result } from './output.ts';
-import { findManifest, readSettings } from './project.ts';
-import type { CliContext } from './terminal.ts';
+import { nameOf } from './list.ts';
+import { readRecord, readSettings } from './project.ts';
+import { type CliContext, exitCodes, explain, type Result } from './terminal.ts';
 
 type Check = DoctorOutput['checks'][number];
 
 const marks = { ok: 'ok    ', failed: 'FAILED', 'not-checked': '-     ' } as const;
-const groupTitles = {
-  environment: 'Environment',
-  render: '\nRendering',
-  retrieve: '\nRetrieving',
-} as const satisfies Record<Check['group'], string>;
+const headings = { environment: 'Environment', render: '\nRendering', retrieve: '\nRetrieving' } as const;
 
-export async function doctor(context: CliContext, id: string | undefined): Promise<Result<DoctorOutput>> {
+export async function doctor(context: CliContext, id: string | undefined): Promise<void> {
   const named = id === undefined ? undefined : parseRequest(id, undefined);
   const checks: Check[] = [];
   for await (const check of checkSetup(context, named)) checks.push(check);
   const ready = checks.every(({ outcome }) => outcome !== 'failed');
-  return { exitStatus: ready ? exitCodes.ok : exitCodes.failed, ready, checks };
-}
-
-export function doctorText({ ready, checks }: Result<DoctorOutput>): string {
-  const lines = checks.flatMap(({ group, outcome, message, error, hint }, index) => [
-    ...(group === checks[index - 1]?.group ? [] : [groupTitles[group]]),
-    `  ${marks[outcome]} ${message}`,
-    ...(error && error.message !== message ? [`         ${error.message} [${error.code}]`] : []),
-    ...(hint ? [`         ${hint}`] : []),
-  ]);
-  const result = ready ? 'Ready to build.' : 'Not ready to build: fix the failed checks first.';
-  return `${lines.join('\n')}\n\n${result}`;
+  const exitStatus = ready ? exitCodes.ok : exitCodes.failed;
+  const document: Result<DoctorOutput> = { exitStatus, ready, checks };
+  context.terminal.show(document, () => {
+    const lines = checks.flatMap(({ group, outcome, message, error, hint }, index) => [
+      ...(group === checks[index - 1]?.group ? [] : [headings[group]]),
+      `  ${marks[outcome]} ${message}`,
+      ...(error && error.message !== message ? [`         ${error.message} [${error.code}]`] : []),
+      ...(hint ? [`         ${hint}`] : []),
+    ]);
+    const result = ready ? 'Ready to build.' : 'Not ready to build: fix the failed checks first.';
+    return `${lines.join('\n')}\n\n${result}`;
+  });
 }
 
 function ok(group: Check['group'], name: Check['name'], message: string): Check {
@@ -48,7 +44,7 @@ async function* checkSetup(context: CliContext, named: SnippetRequest | undefine
   const group = 'environment';
   const outcome = 'failed';
   yield ok(group, 'node', `Node ${nodeVersion}`);
-  const manifest = await findManifest(context);
+  const { manifest } = await readRecord(context);
   let settings: Settings;
   try {
     settings = await readSettings(context, manifest);
@@ -63,50 +59,50 @@ async function* checkSetup(context: CliContext, named: SnippetRequest | undefine
     const place = context.env[variables.apiKey] ? 'in the environment' : 'in a file';
     yield ok(group, 'api-key', `${variables.apiKey} is set ${place}`);
   }
-  if (settings.renderBaseUrl === undefined && settings.retrieveBaseUrl === undefined) {
+  if ((settings.renderBaseUrl ?? settings.retrieveBaseUrl) === undefined) {
     const message = 'No base URL of the service is set';
     const hint = `${hints['missing-url']} Options in the Astro config are known after the first build.`;
     return yield { group, name: 'base-url', outcome, message, hint };
   }
   if (settings.apiKey === undefined) return;
-  const recorded = manifest?.snippets.find(({ missing }) => !missing);
-  const request = named ?? recorded ?? createRequest(1);
+  const snippets = manifest?.snippets ?? [];
+  const request = named ?? snippets.find(({ missing }) => !missing) ?? createRequest(1);
+  const recorded = snippets.find(({ key }) => key === request.key);
+  /** What to say if the snippet does not exist and that is no failure. */
   let ifMissing: string | undefined;
-  if (request !== named && request !== recorded) {
+  if (recorded?.missing) ifMissing = `${nameOf(request)} does not exist, and all of its embeds are optional`;
+  else if (named === undefined && recorded === undefined) {
     ifMissing = 'The service accepts the key. To fetch one of your snippets: astro-snippets doctor 42';
-  } else if (manifest?.snippets.find(({ key }) => key === request.key)?.missing) {
-    ifMissing = `${nameOf(request)} does not exist, and all of its embeds are optional`;
   }
   yield* checkVariant(settings, 'render', request, ifMissing);
   yield* checkVariant(settings, 'retrieve', request, ifMissing);
 }
 
-/** @param ifMissing what it says if the snippet does not exist, unless that is a failure. */
 async function* checkVariant(
   settings: Settings,
   group: Variant,
   request: SnippetRequest,
   ifMissing: string | undefined,
 ): AsyncGenerator<Check> {
-  const url = `${group}BaseUrl` as const;
-  const { [url]: value } = settings;
-  const other = group === 'render' ? settings.retrieveBaseUrl : settings.renderBaseUrl;
-  if (value === undefined) {
-    const message = `${variables[url]} is not set, so nothing is ${group === 'render' ? 'rendered' : 'retrieved'}`;
+  const { renderBaseUrl, retrieveBaseUrl } = settings;
+  const [url, other] =
+    group === 'render' ? [renderBaseUrl, retrieveBaseUrl] : [retrieveBaseUrl, renderBaseUrl];
+  if (url === undefined) {
+    const message = `${variables[`${group}BaseUrl`]} is not set, so nothing is ${group}${group === 'render' ? 'ed' : 'd'}`;
     return yield { group, name: 'base-url', outcome: 'not-checked', message };
   }
-  // Such as the playground's service: what works here may not work where the site is built.
-  const isHere = /^https:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])[:/]/.test(`${value}/`);
-  yield ok(group, 'base-url', `The base URL is ${value}${isHere ? ', on this machine' : ''}`);
+  // Such as the playground's service, which may not be there where the site is built.
+  const isHere = /^https:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])[:/]/.test(`${url}/`);
+  yield ok(group, 'base-url', `The base URL is ${url}${isHere ? ', on this machine' : ''}`);
   const start = performance.now();
-  const error = await ask(settings, group, request);
+  const error = await ask(settings, group, url, request);
   const time = formatDuration(performance.now() - start);
   if (error === undefined) return yield ok(group, 'snippet', `${nameOf(request)} arrived in ${time}`);
   const { code, message } = error;
   let title = titles[code];
   let hint: string = hints[code];
   const mayBeSwapped = other !== undefined && (code === 'no-route' || code === 'not-found');
-  if (mayBeSwapped && (await ask({ ...settings, [url]: other }, group, request)) === undefined) {
+  if (mayBeSwapped && (await ask(settings, group, other, request)) === undefined) {
     const [own, others] = group === 'render' ? ['rendering', 'retrieving'] : ['retrieving', 'rendering'];
     title = `The base URL is the URL for ${others}`;
     hint = `Swap the base URLs: ${own} works at ${other}.`;
@@ -115,11 +111,11 @@ async function* checkVariant(
 }
 
 /** Makes one request. @returns why the snippet did not arrive, if it did not. */
-async function ask(settings: Settings, variant: Variant, request: SnippetRequest) {
+async function ask(settings: Settings, variant: Variant, url: string, request: SnippetRequest) {
   const { ca, renderBaseUrl, retrieveBaseUrl } = settings;
-  const url = variant === 'render' ? { renderBaseUrl } : { retrieveBaseUrl };
+  const base = variant === 'render' ? { renderBaseUrl: url } : { retrieveBaseUrl: url };
   const limits = { attempts: 1, deadline: 15_000 };
-  const client = new SnippetClient({ apiKey: requireConnection(settings), ca, limits, patience: 0, ...url });
+  const client = new SnippetClient({ apiKey: requireConnection(settings), ca, limits, patience: 0, ...base });
   // A retrieved snippet may have no content, which fails a build that cannot render it.
   const hasOther = renderBaseUrl !== undefined && retrieveBaseUrl !== undefined;
   try {

@@ -3,15 +3,17 @@ import { cleanText } from '../client/clean-text.ts';
 import { count, formatBytes, formatDuration } from '../client/format.ts';
 import { parseRequest } from '../client/snippet-request.ts';
 import { userError } from '../failures/errors.ts';
-import { findManifest, openCliFetcher, readSettings } from './project.ts';
+import type { Settings } from '../settings/settings.ts';
+import { type FetcherOptions, SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import { readRecord, readSettings } from './project.ts';
 import type { CliContext } from './terminal.ts';
 
 /** The content goes to standard output and everything else to standard error, so that the content can be piped. */
-export async function get(context: CliContext, id: string, { params }: { params?: string }): Promise<void> {
+export async function get(context: CliContext, id: string, params?: string): Promise<void> {
   const { terminal, stdout } = context;
   const request = parseRequest(id, params);
-  const settings = await readSettings(context, await findManifest(context));
-  const fetcher = openCliFetcher(context, settings, { patience: 0 });
+  const { manifest } = await readRecord(context);
+  const fetcher = openFetcher(context, await readSettings(context, manifest), { patience: 0 });
   try {
     const start = performance.now();
     const { html, content, variant, name, warnings } = await fetcher.get({ request, asHtml: true });
@@ -25,12 +27,23 @@ export async function get(context: CliContext, id: string, { params }: { params?
       formatBytes(Buffer.byteLength(content)),
       count(fetcher.answers.counts.requests, 'request'),
     ];
-    terminal.printError(facts.join(' · '));
-    for (const warning of warnings) terminal.printError(warning);
+    for (const line of [facts.join(' · '), ...warnings]) terminal.printError(line);
     if (stdout.isTTY) terminal.print(html);
     // Byte for byte: it may be a file or another program that reads it.
     else stdout.write(html);
   } finally {
     await fetcher.close();
   }
+}
+
+/** Opens the snippets of a command. Its warnings are those of the snippets that it is about. */
+export function openFetcher(context: CliContext, settings: Settings, options: Partial<FetcherOptions>) {
+  return new SnippetFetcher(settings, {
+    warn: () => {},
+    notify: (line) => context.terminal.printError(line),
+    parts: { clock: context.clock },
+    alwaysAsk: true,
+    remember: true,
+    ...options,
+  });
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { Command } from 'commander';
 import { inlineFolder, lastRecordFile } from '../build/inline-folder.ts';
 import { keySearch } from '../client/api-key.ts';
 import { userError } from '../failures/errors.ts';
@@ -14,39 +15,38 @@ import { resolveSettings } from '../settings/settings.ts';
 import { readVariables, requireFolder } from './project.ts';
 import type { CliContext } from './terminal.ts';
 
-export async function inline(
-  context: CliContext,
-  folder: string,
-  flags: SnippetsOptions,
-  refuse: (message: string) => void,
-): Promise<void> {
+export async function inline(context: CliContext, folder: string, flags: SnippetsOptions, command: Command) {
   try {
     parseOptions(flags, 'The options are invalid');
   } catch (error) {
-    refuse((error as Error).message);
+    command.error((error as Error).message);
   }
   const { cwd, terminal, manifest, output } = context;
   const from = resolve(cwd, folder);
   const to = resolve(cwd, output ?? folder);
-  const hint = 'Run the generator first, and pass the folder that it writes.';
-  await requireFolder(cwd, folder, 'The folder', hint);
+  const first = 'Run the generator first, and pass the folder that it writes.';
+  await requireFolder(cwd, folder, 'The folder', first);
   const file = manifest === undefined ? manifestOf(cwd, to) : resolve(cwd, manifest);
   const record = lastRecordFile(file);
   // Only Astro says how it writes URLs.
   if ((await readManifest(record)).manifest?.urls !== undefined) {
-    throw userError(
-      'unusable-output',
-      `${shownPath(cwd, to)} is the output of an Astro build, which has inlined its snippets.`,
-      `Update it with \`astro-snippets refresh\`. If another generator writes it now, delete ${shownPath(cwd, record)} first.`,
-    );
+    const message = `${shownPath(cwd, to)} is the output of an Astro build, which has inlined its snippets.`;
+    const hint = `Update it with \`astro-snippets refresh\`. If another generator writes it now, delete ${shownPath(cwd, record)} first.`;
+    throw userError('unusable-output', message, hint);
   }
   const environment = await readVariables(context);
   const options = await readOptions(cwd, flags, environment[variables.apiKey]);
-  refuseAstroOptions(options);
+  // Astro alone knows the base path, assets and style sheets. A file that is inlined could neither get nor lose edit links.
+  for (const name of ['links', 'images', 'classes', 'editLinks'] as const) {
+    if (!options[name]) continue;
+    throw userError('invalid-options', `The option \`${name}\` works in Astro sites only.`, 'Remove it.');
+  }
   // Without Astro, the only policies are those in the pages themselves.
   const [cacheDirectory] = cacheDirsOf(cwd);
-  const site = { cacheDirectory, hasPolicy: options.csp === 'hash' };
-  const settings = resolveSettings(options, environment, site);
+  const settings = resolveSettings(options, environment, {
+    cacheDirectory,
+    hasPolicy: options.csp === 'hash',
+  });
   if (manifest === undefined) {
     // First, since the lock and the cache stay after a failure too.
     await mkdir(dirname(file), { recursive: true });
@@ -61,34 +61,21 @@ export async function inline(
 
 const configFiles = ['snippets.config.js', 'snippets.config.mjs', 'snippets.config.ts'];
 
-/** Reads the options of a project without Astro. Flags win over its config file, which need not exist. */
+/** The options of a project without Astro. Flags win over its config file, if there is one. */
 async function readOptions(cwd: string, flags: SnippetsOptions, apiKey = ''): Promise<ParsedOptions> {
   const name = configFiles.find((one) => existsSync(join(cwd, one)));
   if (name === undefined) return parseOptions(flags);
   const file = join(cwd, name);
   if (apiKey !== '' && keySearch(apiKey).isIn(await readFile(file))) {
-    throw userError(
-      'invalid-options',
-      `${name} contains the API key.`,
-      'Remove it there, and set SNIPPETS_API_KEY in the environment, or in a .env file that is not committed.',
-    );
+    const hint =
+      'Remove it there, and set SNIPPETS_API_KEY in the environment, or in a .env file that is not committed.';
+    throw userError('invalid-options', `${name} contains the API key.`, hint);
   }
   const { default: options } = await import(pathToFileURL(file).href).catch((error: Error) => {
     const hint = 'Fix the file. It has the options as its default export.';
     throw userError('invalid-options', `${name} could not be loaded: ${error.message}`, hint);
   });
-  // What is no object is left to the schema, which says so.
+  // The schema refuses anything else.
   const isObject = typeof options === 'object' && options !== null;
   return parseOptions(isObject ? { ...options, ...flags } : options, `The options in ${name} are invalid`);
-}
-
-/**
- * @throws AstroError for options about what Astro alone knows, which are the base path, its assets and its style sheets;
- * and for edit links, which a file that an earlier run has inlined could neither get nor lose.
- */
-function refuseAstroOptions({ links, images, classes, editLinks }: ParsedOptions): void {
-  for (const [name, value] of Object.entries({ links, images, classes, editLinks })) {
-    if (!value) continue;
-    throw userError('invalid-options', `The option \`${name}\` works in Astro sites only.`, 'Remove it.');
-  }
 }

@@ -1,35 +1,143 @@
-import { type Manifest, type ManifestContent, shownOn } from '../record/manifest.ts';
-import type { ListOutput, ShownSnippet } from './cli-output.ts';
-import { exitCodes, type Result, shownPlaces, snippetText } from './output.ts';
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Eta } from 'eta';
+import { cleanText } from '../client/clean-text.ts';
+import { count, formatBytes, formatDuration } from '../client/format.ts';
+import { entryName } from '../failures/report.ts';
+import { fileKind } from '../files/kinds.ts';
+import { writeAtomically } from '../files/write.ts';
+import { byKey, type Manifest, type ShownSnippet, shownOn } from '../record/manifest.ts';
+import { publishedUrl } from '../settings/site-urls.ts';
+import type {
+  ListOutput,
+  NotWritten,
+  PlacedSnippet,
+  ReportOutput,
+  Request,
+  ShownFile,
+} from './cli-output.ts';
 import { openProject } from './project.ts';
-import type { CliContext } from './terminal.ts';
+import { type CliContext, exitCodes, type Result } from './terminal.ts';
 
-export async function list(context: CliContext): Promise<Result<ListOutput>> {
+export function shownFile({ urls }: Pick<Manifest, 'urls'>, file: string): ShownFile {
+  return { file, url: publishedUrl(file, fileKind(file) === 'html', urls) };
+}
+
+/** A snippet, what there is to know about it, and where it is shown. */
+export function shownSnippet<Facts>(manifest: Manifest, shown: ShownSnippet, facts: Facts) {
+  const { recorded, pages, collections } = shown;
+  const { id, params } = recorded;
+  return { id, params, ...facts, pages: pages.map((file) => shownFile(manifest, file)), collections };
+}
+
+/** A snippet, the end of a sentence about it, and below them its places. */
+export function snippetText(snippet: PlacedSnippet, text: string): string {
+  const { pages, collections } = snippet;
+  const places = [...pages.map(({ file }) => file), ...collections.map(entryName)];
+  return `${nameOf(snippet)}${text}\n    ${places.join('\n    ')}`;
+}
+
+export function nameOf({ id, params }: Request): string {
+  return `Snippet ${id}${params === undefined ? '' : ` ${cleanText(params)}`}`;
+}
+
+/** One sentence for each, without a period. */
+export function notWrittenLines(notWritten: readonly NotWritten[]): string[] {
+  return notWritten.map(({ name, reason }) => `${name} ${reason}`);
+}
+
+export async function list(context: CliContext): Promise<void> {
   const { manifest } = await openProject(context);
   const { builtAt, refreshedAt } = manifest;
   const snippets = listSnippets(manifest);
-  return { exitStatus: exitCodes.ok, builtAt, refreshedAt, snippets };
+  const document: Result<ListOutput> = { exitStatus: exitCodes.ok, builtAt, refreshedAt, snippets };
+  context.terminal.show(document, () => {
+    const lines = snippets.map((snippet) =>
+      snippetText(snippet, snippet.missing ? ' does not exist: children are shown' : ''),
+    );
+    return lines.join('\n') || 'The site shows no snippets.';
+  });
 }
 
-export function listSnippets(manifest: Manifest): ShownSnippet[] {
-  return shownOn(manifest).map(({ recorded: { id, params, missing, content }, ...places }) => ({
-    id,
-    params,
-    missing,
-    content: content && shownContent(content),
-    ...shownPlaces(manifest, places),
-  }));
+/** In the order of the manifest. */
+function listSnippets(manifest: Manifest): ListOutput['snippets'] {
+  return shownOn(manifest).map((shown) => {
+    const { missing, content } = shown.recorded;
+    if (content === undefined) return shownSnippet(manifest, shown, { missing });
+    const { hash, variant, bytes, milliseconds } = content;
+    const fetchedAt = new Date(content.fetchedAt).toISOString();
+    return shownSnippet(manifest, shown, { content: { hash, variant, fetchedAt, bytes, milliseconds } });
+  });
 }
 
-function shownContent(content: ManifestContent): ShownSnippet['content'] {
-  const { hash, variant, fetchedAt, bytes, milliseconds } = content;
-  return { hash, variant, fetchedAt: new Date(fetchedAt).toISOString(), bytes, milliseconds };
+type Row = ReportOutput['snippets'][number];
+
+export async function report(context: CliContext, to: string): Promise<void> {
+  const { manifest } = await openProject(context);
+  const { builtAt, refreshedAt, before, files } = manifest;
+  const earlier = byKey(before?.snippets);
+  const snippets = listSnippets(manifest).map((snippet, index): Row => {
+    const { key = '' } = manifest.snippets[index] ?? {};
+    const known = earlier.get(key);
+    earlier.delete(key);
+    const change = known === undefined ? 'added' : known.hash === snippet.content?.hash ? 'same' : 'changed';
+    return { ...snippet, change: before === undefined ? 'unknown' : change };
+  });
+  for (const { id, params } of earlier.values()) {
+    snippets.push({ id, params, change: 'gone', pages: [], collections: [] });
+  }
+  const contents = snippets.flatMap(({ content }) => content ?? []);
+  const document: Result<ReportOutput> = {
+    exitStatus: exitCodes.ok,
+    builtAt,
+    refreshedAt,
+    comparedWith: before?.at,
+    totals: {
+      snippets: manifest.snippets.length,
+      pages: files.length,
+      embeds: files.reduce((sum, { shows }) => sum + shows.length, 0),
+      bytes: contents.reduce((sum, { bytes }) => sum + bytes, 0),
+      slowestMilliseconds: contents.reduce((most, { milliseconds }) => Math.max(most, milliseconds), 0),
+      changed: snippets.filter(({ change }) => change !== 'same' && change !== 'unknown').length,
+    },
+    snippets,
+  };
+  // Loaded only here: `list` does without it.
+  const { Eta } = await import('eta');
+  context.terminal.show(document, () => {
+    const file = resolve(context.cwd, to);
+    writeAtomically(file, reportPage(document, new Eta({ autoEscape: true, autoTrim: false })));
+    return file;
+  });
 }
 
-export function listText({ snippets }: Result<ListOutput>): string {
-  if (snippets.length === 0) return 'The site shows no snippets.';
-  const lines = snippets.map((snippet) =>
-    snippetText(snippet, snippet.missing ? ' does not exist: children are shown' : ''),
-  );
-  return lines.join('\n');
+/** One page that needs no other file and no request: its policy allows only its own style and script. */
+function reportPage(document: Result<ReportOutput>, template: Eta): string {
+  const read = (name: string) => readFileSync(join(import.meta.dirname, 'report', name), 'utf8');
+  const style = read('report.css');
+  const script = read('sort-table.js');
+  const sourceOf = (text: string) => `'sha256-${hash('sha256', text, 'base64')}'`;
+  // The template escapes all text from outside.
+  return template.renderString(read('report.eta'), {
+    ...document,
+    style,
+    script,
+    policy: `default-src 'none'; style-src ${sourceOf(style)}; script-src ${sourceOf(script)}`,
+    placesOf,
+    // On a large site, the pages of a snippet that is on all of them would make up most of the report.
+    placesShown: 200,
+    cleanText,
+    count,
+    formatBytes,
+    formatDuration,
+    // In UTC, so that a report does not depend on where it is rendered.
+    formatTime: (time: string) => `${time.slice(0, 16).replace('T', ' ')} UTC`,
+  });
+}
+
+/** A place with a URL that a browser can open is a link. */
+function placesOf({ pages, collections }: Row) {
+  const files = pages.map(({ file, url }) => ({ name: file, href: /^https?:/.test(url) && url }));
+  return [...files, ...collections.map((entry) => ({ name: entryName(entry), href: false }))];
 }

@@ -6,7 +6,7 @@ import { protectKey } from '../client/api-key.ts';
 import { userError } from '../failures/errors.ts';
 import { type Environment, variables } from '../settings/environment.ts';
 
-/** Reads the secret that calls are signed with, and keeps it out of all output. After `whsec_`, it is base64. */
+/** The secret that calls are signed with is kept out of all output. After `whsec_`, it is base64. */
 export function readWebhookSecret({ [variables.webhookSecret]: secret = '' }: Environment): Webhook {
   const [, encoded] = /^whsec_(.*)$/.exec(secret) ?? [];
   const form = encoded === undefined ? /^[!-~]*$/ : /^[A-Za-z0-9+/]*={0,2}$/;
@@ -25,7 +25,7 @@ export interface ListenOptions {
   webhook: Webhook;
   onCall(): void;
   log(line: string): void;
-  /** How long the headers and the body of a call may take to arrive, in milliseconds. @default 10,000 */
+  /** How long a call may take to arrive, in milliseconds. @default 10,000 */
   patience?: number;
   signal: AbortSignal;
 }
@@ -69,7 +69,7 @@ export async function listen(options: ListenOptions): Promise<string> {
   return `http://${ip.includes(':') ? `[${ip}]` : ip}:${port}/`;
 }
 
-/** What a call is answered with, and why it is refused, which contains nothing of it. */
+/** The status of the answer, and why a call is refused, without anything of it. */
 type Verdict = [status: number, reason?: string];
 
 /** @throws if the body does not arrive, or was not signed. */
@@ -90,7 +90,7 @@ async function judge(request: IncomingMessage, webhook: Webhook): Promise<Verdic
   return [202];
 }
 
-/** Logs at most once a minute, and how many lines there were until then: a flood does not fill a log. */
+/** Logs at most once a minute, with the number of lines until then: a flood does not fill a log. */
 function onceAMinute(log: (line: string) => void): (line: string) => void {
   let [count, next] = [0, 0];
   return (line) => {

@@ -5,25 +5,19 @@ import { nodeFlaw } from '../client/node-version.ts';
 const flaw = nodeFlaw();
 if (flaw === undefined) {
   // Compiled code is cached between runs: a poll that starts a process each time would do little but compile.
-  module.enableCompileCache?.();
+  module.enableCompileCache();
   const { runCli } = await import('./program.ts');
-  const { systemClock } = await import('../client/clock.ts');
+  const { systemClock: clock } = await import('../client/clock.ts');
+  const { stdout, stderr } = process;
   // A reader such as `head` has ended. What is under way goes on to its own exit status; a watch ends.
-  for (const stream of [process.stdout, process.stderr]) {
+  for (const stream of [stdout, stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;
       process.emit('SIGPIPE', 'SIGPIPE');
     });
   }
-  process.exitCode = await runCli(process.argv.slice(2), {
-    cwd: process.cwd(),
-    env: process.env,
-    stdin: 'inherit',
-    stdout: process.stdout,
-    stderr: process.stderr,
-    clock: systemClock,
-    signals: process,
-  });
+  const host = { env: process.env, stdin: 'inherit', stdout, stderr, clock, signals: process } as const;
+  process.exitCode = await runCli(process.argv.slice(2), { ...host, cwd: process.cwd() });
 } else {
   process.stderr.write(`${flaw}\n`);
   process.exitCode = 1;

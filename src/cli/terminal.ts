@@ -1,18 +1,21 @@
 import type { EventEmitter } from 'node:events';
 import { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
+import { CommanderError } from 'commander';
 import { cleanJson, cleanLines, cleanText } from '../client/clean-text.ts';
 import { type Clock, type Progress, paced } from '../client/clock.ts';
+import { isSnippetFailure, UserError, userError } from '../failures/errors.ts';
+import type { Document, ErrorOutput } from './cli-output.ts';
 
 export interface OutputStream {
   write(text: string | Uint8Array): unknown;
-  /** Commands that are run write to it themselves. Without it, what they write is passed on. */
+  /** Commands that are run write to it. Without it, what they write is passed on. */
   fd?: number;
   isTTY?: boolean;
   columns?: number;
 }
 
-/** What a command line has of the process that runs it. Nothing else of that process is read or written to. */
+/** All that a command line has of the process that runs it. */
 export interface CliHost {
   cwd: string;
   env: NodeJS.ProcessEnv;
@@ -28,7 +31,7 @@ export interface CliHost {
 
 export interface CliContext extends CliHost {
   terminal: Terminal;
-  /** The path of the manifest, if it is not in Astro's default cache directory. */
+  /** The record, if it is not in Astro's default cache directory. */
   manifest?: string | undefined;
   /** The output folder, if it was moved after the build. */
   output?: string | undefined;
@@ -36,13 +39,51 @@ export interface CliContext extends CliHost {
   signal?: AbortSignal;
 }
 
+export const exitCodes = {
+  ok: 0,
+  /** `check`: something has changed. */
+  changed: 10,
+  /** Only a build helps: there is no usable record, or a refresh cannot update everything. */
+  needsBuild: 3,
+  failed: 1,
+  /** An unknown command or option, or an invalid value of one. */
+  usage: 2,
+} as const;
+
+// Those for the arguments of a command. In a report on several snippets, no single code decides.
+const usageErrors: unknown[] = ['missing-output', 'unusable-output', 'invalid-id', 'invalid-params'];
+
+/** Why a command ended: the text for people, with its code and its hint, and `error` for `--json`. */
+export function explain(thrown: unknown): Result<ErrorOutput> & { text: string } {
+  const { message } = thrown as Error;
+  if (thrown instanceof CommanderError) {
+    const exitStatus = thrown.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    // Commander has printed it, or a help text.
+    return { text: '', exitStatus, error: { code: 'usage', message } };
+  }
+  const error = isSnippetFailure(thrown) ? userError(thrown.code, message) : thrown;
+  const known: Partial<UserError> = error instanceof UserError ? error : {};
+  // A report shows the code of each failure itself.
+  const { code, hint, codes: [kind = 'unexpected', ...others] = [] } = known;
+  const shown = code === undefined ? message : `${message} [${code}]`;
+  const status = usageErrors.includes(code) ? exitCodes.usage : exitCodes.failed;
+  return {
+    text: hint === undefined ? shown : `${shown}\n\n${hint}`,
+    exitStatus: code === 'missing-manifest' ? exitCodes.needsBuild : status,
+    error: { code: others.length === 0 ? kind : 'several', message, hint },
+  };
+}
+
+/** What a command prints. */
+export type Result<Output extends Document> = Omit<Output, 'version' | 'command'>;
+
 /** The colors of lines of patches, and of what `doctor` has checked. */
 const colors = { '+': 'green', '-': 'red', '@': 'cyan', ok: 'green', FAILED: 'red' } as const;
 const coloredLines = /^ {4}([-+@]).*|^ {2}(ok|FAILED)/gm;
 
 const eraseLine = '\r\u001b[2K';
 
-/** What a command shows: all of it is cleaned, since most contains text from outside. */
+/** Cleans all that a command shows, since most contains text from outside. */
 export class Terminal {
   readonly #host: CliHost;
   #hasStatus = false;
@@ -50,36 +91,21 @@ export class Terminal {
   isLog = false;
   /** The name of the command, if standard output is for its JSON alone. */
   json: string | undefined;
+  /** Of what was printed last, unless a command sets another one. */
+  exitStatus: number = exitCodes.ok;
 
   constructor(host: CliHost) {
     this.#host = host;
   }
 
-  print(text: string): void {
-    this.#print('stdout', cleanLines(text));
-  }
-
-  /** Prints what a command returns as JSON, or its text, in color if standard output is a terminal that has colors. */
-  printDocument<One extends object>(document: One, textOf: (document: One) => string) {
-    if (this.json !== undefined) return this.printJson(document);
-    const { stdout, env } = this.#host;
-    const isTerminal = stdout.isTTY === true || env['FORCE_COLOR'] !== undefined;
-    // As `styleText` decides it, whose variables are always those of the process.
-    const hasColors = isTerminal && WriteStream.prototype.getColorDepth(env) > 2;
-    const paint = (line: string, sign: keyof typeof colors, mark: keyof typeof colors) =>
-      styleText(colors[sign ?? mark], line, { validateStream: false });
-    const clean = cleanLines(textOf(document));
-    this.#print('stdout', hasColors ? clean.replace(coloredLines, paint) : clean);
+  print(text: string, stream: 'stdout' | 'stderr' = 'stdout', paint = (clean: string) => clean): void {
+    this.clearStatus();
+    const time = this.isLog ? `${new Date().toTimeString().slice(0, 8)} ` : '';
+    this.#host[stream].write(`${paint(cleanLines(text)).replace(/^(?=.)/gm, time)}\n`);
   }
 
   printError(text: string): void {
-    this.#print('stderr', cleanLines(text));
-  }
-
-  #print(stream: 'stdout' | 'stderr', clean: string): void {
-    this.clearStatus();
-    const time = `${new Date().toTimeString().slice(0, 8)} `;
-    this.#host[stream].write(`${this.isLog ? clean.replace(/^(?=.)/gm, time) : clean}\n`);
+    this.print(text, 'stderr');
   }
 
   printJson(output: object): void {
@@ -87,7 +113,32 @@ export class Terminal {
     this.#host.stdout.write(`${cleanJson({ version: 1, command: this.json, ...output }, indent)}\n`);
   }
 
-  /** Says on standard error how far a command is, if that takes long. On a terminal, one line is rewritten. */
+  /** Prints a document as JSON, or as text, in color on a terminal that has colors. */
+  show(document: { exitStatus: number }, textOf: () => string): void {
+    this.exitStatus = document.exitStatus;
+    if (this.json === undefined) this.print(textOf(), 'stdout', (clean) => this.#colored(clean));
+    else this.printJson(document);
+  }
+
+  #colored(clean: string): string {
+    const { stdout, env } = this.#host;
+    const isTerminal = stdout.isTTY === true || env['FORCE_COLOR'] !== undefined;
+    // As `styleText` decides it, whose variables are always those of the process.
+    if (!isTerminal || WriteStream.prototype.getColorDepth(env) <= 2) return clean;
+    return clean.replace(coloredLines, (line, sign: keyof typeof colors, mark: keyof typeof colors) =>
+      styleText(colors[sign ?? mark], line, { validateStream: false }),
+    );
+  }
+
+  /** Prints why a command failed. */
+  showFailure(thrown: unknown): void {
+    const { text, exitStatus, error } = explain(thrown);
+    this.exitStatus = exitStatus;
+    if (text !== '') this.printError(text);
+    if (this.json !== undefined && exitStatus !== exitCodes.ok) this.printJson({ exitStatus, error });
+  }
+
+  /** Says on standard error how far a long command is. On a terminal, one line is rewritten. */
   openProgress(): Progress {
     const { stderr, env, clock } = this.#host;
     if (this.json !== undefined || this.isLog) return () => {};
@@ -103,7 +154,7 @@ export class Terminal {
     return paced({ first: 2_000, every: 100 }, rewrite, clock.now);
   }
 
-  /** Erases that line. For those that write to the terminal without this class. */
+  /** Erases that line, before something else writes to the terminal. */
   clearStatus(): void {
     if (this.#hasStatus) this.#host.stderr.write(eraseLine);
     this.#hasStatus = false;

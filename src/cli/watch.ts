@@ -1,15 +1,13 @@
 import { constants } from 'node:os';
-import type { PageToBuild } from '../build/output-state.ts';
 import { formatDuration } from '../client/format.ts';
 import type { UserError } from '../failures/errors.ts';
-import type { WatchEvent } from './cli-output.ts';
-import { addDue, deploy, isDue } from './deployed.ts';
+import { checkPatience, type RefreshOptions, refreshSite } from './changes.ts';
+import type { NotWritten, WatchEvent } from './cli-output.ts';
+import { notWrittenLines } from './list.ts';
 import { type ListenOptions, listen, readWebhookSecret } from './listen.ts';
-import { exitCodes, explain, notWrittenLines } from './output.ts';
-import { checkPatience, findManifest, manifestPath, openProject, readVariables } from './project.ts';
-import { type RefreshOptions, refresh } from './refresh.ts';
-import { runWithLists, whileAlone } from './run-command.ts';
-import type { CliContext } from './terminal.ts';
+import { openProject, readRecord, readVariables } from './project.ts';
+import { addDue, deploy, isDue, runWithLists, whileAlone } from './run-command.ts';
+import { type CliContext, exitCodes, explain } from './terminal.ts';
 
 export interface WatchOptions extends Pick<RefreshOptions, 'skipModified' | 'after'> {
   /** In milliseconds. @default half a minute; with `listen`, five */
@@ -24,17 +22,17 @@ type Say = (event: WatchEvent, text?: string) => void;
 
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGPIPE'] as const;
 
-export async function watch(context: CliContext, options: WatchOptions): Promise<number> {
+export async function watch(context: CliContext, options: WatchOptions): Promise<void> {
   const { terminal, clock, signals } = context;
   const { build, exec, listen: address } = options;
   // Besides calls, it is for those that do not arrive.
   const { every = address === undefined ? 30_000 : 300_000 } = options;
-  const found = await findManifest(context);
-  const webhook = address && readWebhookSecret(await readVariables(context, found));
+  const { manifest } = await readRecord(context);
+  const webhook = address && readWebhookSecret(await readVariables(context, manifest));
   // Checked once in advance: a site that was not built is an error, not a problem that may pass.
-  if (build === undefined || found !== undefined) await openProject(context, { writes: true });
+  if (build === undefined || manifest !== undefined) await openProject(context, true);
   // What is written from now on is deployed even if this process ends before that.
-  if (exec !== undefined) await addDue(manifestPath(context), []);
+  if (exec !== undefined) await addDue(context, []);
   terminal.isLog = true;
   const stop = new AbortController();
   const { signal } = stop;
@@ -42,8 +40,7 @@ export async function watch(context: CliContext, options: WatchOptions): Promise
     stop.abort(name === 'SIGPIPE' ? exitCodes.ok : 128 + constants.signals[name]);
   const say: Say = (event, text = '') => {
     if (signal.aborted) return;
-    const at = new Date().toISOString();
-    if (terminal.json) terminal.printJson({ at, ...event });
+    if (terminal.json) terminal.printJson({ at: new Date().toISOString(), ...event });
     else if (text !== '') terminal.print(text);
   };
   let called = new AbortController();
@@ -73,7 +70,7 @@ export async function watch(context: CliContext, options: WatchOptions): Promise
     stop.abort();
     for (const name of stopSignals) signals?.off(name, onSignal);
   }
-  return signal.reason;
+  terminal.exitStatus = signal.reason;
 }
 
 const longestPause = 600_000;
@@ -81,18 +78,15 @@ const noRecord = 'no record';
 
 /** A turn checks, writes, builds and deploys. It returns whether the whole site shows what is published, and was deployed. */
 function turns({ every, build, exec, ...options }: WatchOptions & { every: number }, say: Say) {
-  /** What kind of trouble there is. It is said once. */
-  let trouble: string | undefined;
-  /** What only a build can update, as text. It is said once. */
-  let toBuild = '';
+  /** The trouble of the last check, and what only a build can update. Each is said once. */
+  let [trouble, toBuild] = ['', ''];
   /** What could not be built, and when that is tried again. */
   let failed: { what: string; pause: number; until: number } | undefined;
 
-  const sayToBuild = (notWritten: PageToBuild[]) => {
+  const sayToBuild = (notWritten: NotWritten[]) => {
     const reasons = notWrittenLines(notWritten).join('\n');
     const advice = build === undefined ? '\nBuild the site to update these pages.' : '';
-    if (reasons !== '' && reasons !== toBuild)
-      say({ event: 'not-written', notWritten }, `${reasons}${advice}`);
+    if (reasons && reasons !== toBuild) say({ event: 'not-written', notWritten }, reasons + advice);
     toBuild = reasons;
   };
 
@@ -100,12 +94,12 @@ function turns({ every, build, exec, ...options }: WatchOptions & { every: numbe
   const update = async (context: CliContext): Promise<string | undefined> => {
     say({ event: 'checking' });
     try {
-      const { document, published } = await refresh(context, { ...options, patience: checkPatience });
+      const { document, published } = await refreshSite(context, { ...options, patience: checkPatience });
       const { written, notWritten, after } = document;
-      if (trouble !== undefined) say({ event: 'recovered' }, 'The check succeeded again.');
-      trouble = undefined;
-      if (written.length > 0)
-        say({ event: 'written', written }, written.map(({ file }) => `Updated ${file}`).join('\n'));
+      if (trouble) say({ event: 'recovered' }, 'The check succeeded again.');
+      trouble = '';
+      const updated = written.map(({ file }) => `Updated ${file}`).join('\n');
+      if (updated) say({ event: 'written', written }, updated);
       sayToBuild(notWritten);
       if (!after?.exitStatus) return toBuild && `${toBuild}\n${published}`;
       const { exitStatus } = after;
@@ -129,16 +123,13 @@ function turns({ every, build, exec, ...options }: WatchOptions & { every: numbe
 
   /** @returns whether the site is built now. */
   const buildSite = async (context: CliContext, command: string, what: string): Promise<boolean> => {
-    const builtAt = async () => (await findManifest(context))?.builtAt;
-    const before = await builtAt();
+    const before = (await readRecord(context)).manifest?.builtAt;
     say({ event: 'building' }, 'Building the site.');
     const status = await runWithLists(context, command, undefined);
-    // The build may have emptied the folder of the record, or left one elsewhere.
-    const record = manifestPath(context);
     // Any file may have changed.
-    if (exec !== undefined) await addDue(record, undefined);
-    const isBuilt = ((await builtAt()) ?? before) !== before;
-    if (status === 0 && isBuilt) {
+    if (exec !== undefined) await addDue(context, undefined);
+    const { file, manifest: { builtAt = before } = {} } = await readRecord(context);
+    if (status === 0 && builtAt !== before) {
       say({ event: 'built', succeeded: true });
       [failed, toBuild] = [undefined, ''];
       return true;
@@ -146,18 +137,16 @@ function turns({ every, build, exec, ...options }: WatchOptions & { every: numbe
     const pause = Math.max(every, Math.min(longestPause, 2 * (failed?.pause ?? every)));
     failed = { what, pause, until: context.clock.now() + pause };
     const problem =
-      status === 0 ? `left no new record of a build at ${record}` : `exited with status ${status}`;
+      status === 0 ? `left no new record of a build at ${file}` : `exited with status ${status}`;
     const again = `It is run again in ${formatDuration(pause, 'long')}, or when something else changes.`;
-    say(
-      { event: 'built', succeeded: false, problem, retryMilliseconds: pause },
-      `The command of --build ${problem}. ${again}`,
-    );
+    const event = { event: 'built', succeeded: false, problem, retryMilliseconds: pause } as const;
+    say(event, `The command of --build ${problem}. ${again}`);
     return false;
   };
 
   return async (context: CliContext): Promise<boolean> => {
     const { clock, signal } = context;
-    const isToDeploy = async () => exec !== undefined && (await isDue(manifestPath(context)));
+    const isToDeploy = async () => exec !== undefined && (await isDue(context));
     let what = await update(context);
     // That a failed build has left no record is nothing else to build.
     if (what !== undefined && what !== noRecord && what !== failed?.what) failed = undefined;

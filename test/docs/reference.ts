@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import ts from 'typescript';
-import { exitCodes } from '../../src/cli/output.ts';
+import { exitCodes } from '../../src/cli/terminal.ts';
 import { type ErrorCode, effectOf, hints } from '../../src/failures/errors.ts';
 import { variables } from '../../src/settings/environment.ts';
 import { readmeLines } from '../bench/page.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import markdownIt from 'markdown-it';
 import { expect, test } from 'vitest';
-import { appendStepSummary, checkText } from '../../src/cli/check.ts';
+import { appendStepSummary, checkText } from '../../src/cli/changes.ts';
 import { textOf } from '../../src/embed/html-scanner.ts';
 import { elementsOf } from '../../src/html/parsed-html.ts';
 import { cli, testContext } from '../support/cli.ts';

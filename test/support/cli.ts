@@ -74,7 +74,7 @@ export function testContext(...parameters: Parameters<typeof testHost>): Written
 
 /** The command line, to read and not to run. */
 export function testProgram(): Command {
-  return createProgram(testContext('.').context).program;
+  return createProgram(testContext('.').context);
 }
 
 function testHost(

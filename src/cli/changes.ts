@@ -1,0 +1,339 @@
+import { appendFileSync, existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { escapeText } from 'entities/escape';
+import { describeChanged, lookAtOutput } from '../build/output-state.ts';
+import { planRefresh, type RefreshPlan, writeRefresh } from '../build/refresh.ts';
+import { cleanLines } from '../client/clean-text.ts';
+import { count } from '../client/format.ts';
+import { shownWarnings } from '../failures/report.ts';
+import { imageHref } from '../images/image-file.ts';
+import type { RecordedImages } from '../images/site-images.ts';
+import {
+  byKey,
+  contentRecord,
+  hashOf,
+  hashShown,
+  type Manifest,
+  shownOn,
+  usesOf,
+  writeManifest,
+} from '../record/manifest.ts';
+import { lockFile, possibleLockFiles, waitForLock, waitUntilFree } from '../record/output-lock.ts';
+import { cacheFolders, type ImageSettings } from '../settings/settings.ts';
+import type { CheckOutput, NotWritten, RefreshOutput } from './cli-output.ts';
+import { openFetcher } from './get.ts';
+import { nameOf, notWrittenLines, shownFile, shownSnippet, snippetText } from './list.ts';
+import { manifestPath, openProject, readRecord, readSettings } from './project.ts';
+import { addDue, deploy, isInside, readDeployed, runWithLists, waiting, whileAlone } from './run-command.ts';
+import { type CliContext, exitCodes, explain, type Result } from './terminal.ts';
+
+export interface RefreshOptions {
+  dryRun?: boolean;
+  skipModified?: boolean;
+  after?: string;
+  /** How long a service that gives no answer is tried, in milliseconds. @default the build's */
+  patience?: number;
+}
+
+/** In milliseconds. To fail soon is better than to wait until a service is back. */
+export const checkPatience = 12_000;
+
+type OpenedChanges = Awaited<ReturnType<typeof openChanges>>;
+
+/** Fetches every snippet, and finds those that have changed since the build. @throws AstroError if one could not be fetched. */
+async function openChanges(context: CliContext, { patience, dryRun }: RefreshOptions, isRefresh: boolean) {
+  const { cwd, terminal, signal } = context;
+  const progress = terminal.openProgress();
+  const { file, manifest } = await openProject(context, isRefresh);
+  const { rules, snippets } = manifest;
+  // A sanitizer may change which images there are, and only a build has it.
+  const images = isRefresh && !rules.sanitizes ? rules.images : undefined;
+  // Without these folders, the build keeps no images and no answers there.
+  const { imageFolder, answerFolder } = cacheFolders(dirname(file));
+  const ifKept = (folder = '') => (existsSync(folder) ? folder : undefined);
+  const settings = {
+    ...(await readSettings(context, manifest)),
+    images,
+    imageFolder: ifKept(imageFolder),
+    // Changed snippets are cached for builds, so that none shows what the site has shown before.
+    answerFolder: isRefresh && !dryRun ? ifKept(answerFolder) : undefined,
+  };
+  const shown = byKey(snippets);
+  const fetcher = openFetcher(context, settings, {
+    patience,
+    recordedImages: images && recordedImages(manifest, images),
+    // A watch would write all others again each time.
+    isWorthKeeping: ({ key }, content) => shown.get(key)?.content?.hash !== hashOf(content),
+  });
+  const uses = usesOf(manifest);
+  const onSettled = (done: number) => progress(() => `${done} of ${count(uses.length, 'snippet')} fetched`);
+  try {
+    const fetched = await fetcher.fetch(uses, { signal, onSettled });
+    /** In the order of the manifest; `undefined` for optional snippets that do not exist. */
+    const now = snippets.map(({ key }) => {
+      const snippet = fetched.get(key);
+      return snippet && contentRecord(snippet);
+    });
+    const changed = shownOn(manifest, now);
+    const keys = new Set(changed.map(({ recorded }) => recorded.key));
+    const changedUses = uses.filter(({ request }) => keys.has(request.key));
+    /** Flaws that do not keep changed snippets from being shown. */
+    const warnings = shownWarnings(fetched, changedUses);
+    const readImage = (name: string) => fetcher.readImage(name);
+    return { cwd, file, manifest, progress, fetched, now, changed, warnings, readImage };
+  } finally {
+    await fetcher.close();
+  }
+}
+
+/** The images of the last build. Those whose files are gone count as unknown. */
+function recordedImages({ output, snippets }: Manifest, { assets }: ImageSettings): RecordedImages {
+  const recorded: RecordedImages = new Map();
+  const images = snippets.flatMap(({ content }) => content?.images ?? []);
+  for (const { url, file, width, height } of images) {
+    if (file === undefined || width === undefined || height === undefined) {
+      recorded.set(url, { flaw: 'it could not be downloaded before' });
+    } else if (existsSync(join(output, assets.folder, file))) {
+      recorded.set(url, { copy: { file, width, height, href: imageHref(assets, file) } });
+    }
+  }
+  return recorded;
+}
+
+const refreshPending = { name: 'The command of the last refresh --after', reason: 'has not succeeded yet' };
+const deployPending = {
+  name: 'The last --exec command',
+  reason: 'has not succeeded, so the site is still to be deployed',
+};
+
+/** With `exec`, runs that command unless nothing has changed, and again with each check until it has succeeded. */
+export async function check(context: CliContext, { exec }: { exec?: string }): Promise<void> {
+  const { terminal } = context;
+  // A check that the command of --exec runs must not fail because that command has not ended.
+  if (exec === undefined) return void (await showChanges(context, isInside(context)));
+  await whileAlone(context, async (inner) => {
+    const found = await showChanges(inner, false).catch((thrown: unknown) => {
+      if (explain(thrown).exitStatus !== exitCodes.needsBuild) throw thrown;
+      terminal.showFailure(thrown);
+    });
+    if (found?.exitStatus === exitCodes.ok) return;
+    const { changed = [], unfinished = [] } = found ?? {};
+    const others = unfinished.filter((one) => one !== deployPending);
+    const isAgain = others.length < unfinished.length;
+    if (isAgain) terminal.printError('The last --exec command failed. Running it again.');
+    // Which pages use an entry of a collection, and what else is unfinished, is not known.
+    const isKnown = found && others.length === 0 && changed.every(({ collections }) => !collections[0]);
+    await addDue(inner, isKnown ? changed.flatMap(({ pages }) => pages) : undefined);
+    const status = await deploy(inner, exec);
+    terminal.exitStatus = status;
+    const { file, manifest } = await readRecord(inner);
+    const failure = `The command of --exec exited with status ${status}. The next check with --exec runs it again.`;
+    const missing = `There is still no record of a build at ${file}, so the next check with --exec runs the command again.`;
+    if (status !== 0) terminal.printError(failure);
+    else if (found === undefined && manifest === undefined) terminal.printError(missing);
+  });
+}
+
+/** @param isInCommand whether a command of `--exec` runs this, so that it has not ended. */
+async function showChanges(context: CliContext, isInCommand: boolean): Promise<Result<CheckOutput>> {
+  const { output, terminal } = context;
+  const options = { patience: checkPatience };
+  const { file, manifest, changed } = await openChanges(context, options, false).catch((thrown: Error) => {
+    appendStepSummary(context, thrown.message);
+    throw thrown;
+  });
+  const flaws = output === undefined ? undefined : await lookAtOutput(manifest);
+  const { toBuild = [], changed: modified = [] } = flaws ?? {};
+  if (modified.length > 0) terminal.printError(describeChanged(modified));
+  const interrupted = manifest.files.filter(({ next }) => next !== undefined);
+  const unfinished = [
+    ...interrupted.map(({ name }) => ({ name, reason: 'was being written when a refresh was interrupted' })),
+    ...(manifest.pending ? [refreshPending] : []),
+    ...(!isInCommand && (await readDeployed(file))?.hasBegun ? [deployPending] : []),
+    ...toBuild,
+  ];
+  const isSame = changed.length + unfinished.length === 0;
+  const document: Result<CheckOutput> = {
+    exitStatus: toBuild.length > 0 ? exitCodes.needsBuild : isSame ? exitCodes.ok : exitCodes.changed,
+    compared: manifest.snippets.length,
+    changed: changed.map((one) =>
+      shownSnippet(manifest, one, { missing: one.newHash ? undefined : true, newHash: one.newHash }),
+    ),
+    unfinished,
+  };
+  const text = checkText(document);
+  appendStepSummary(context, text);
+  terminal.show(document, () => text);
+  return document;
+}
+
+export function checkText({ compared, changed, unfinished }: Result<CheckOutput>): string {
+  const lines = changed.map((snippet) =>
+    snippetText(snippet, snippet.missing ? ' no longer exists, and is optional' : ' has changed'),
+  );
+  lines.push(...notWrittenLines(unfinished));
+  if (lines.length > 0) return lines.join('\n');
+  if (compared === 0) return 'The site shows no snippets.';
+  return `Nothing has changed: ${count(compared, 'snippet')} ${compared === 1 ? 'matches' : 'match'} the last build.`;
+}
+
+// GitHub refuses a summary of more than 1 MiB. Escaped, a character takes at most six bytes.
+const maxSummary = 100_000;
+
+/** Under GitHub Actions, adds a text to the summary of the run. A check does not fail because that fails. */
+export function appendStepSummary({ cwd, env, terminal }: CliContext, text: string): void {
+  const file = env['GITHUB_STEP_SUMMARY'];
+  if (!file) return;
+  const more = text.length > maxSummary ? '\n… The rest is in the log of this step.' : '';
+  // Names come from outside. In <pre>, nothing is taken for Markdown.
+  const shown = escapeText(cleanLines(text.slice(0, maxSummary) + more));
+  try {
+    appendFileSync(resolve(cwd, file), `### Snippets\n\n<pre>${shown}</pre>\n\n`);
+  } catch (error) {
+    terminal.printError(`The step summary could not be written: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}
+
+export async function refresh(context: CliContext, options: RefreshOptions): Promise<void> {
+  const { document } = await refreshSite(context, options);
+  const { dryRun, written, notWritten, diffs = [], after, nextStep = '' } = document;
+  if (after?.exitStatus) context.terminal.printError(nextStep);
+  context.terminal.show(document, () => {
+    const lines = [
+      ...diffs.flatMap(({ patch, pages, ...request }) => [
+        `${nameOf(request)}, on ${count(pages.length, 'page')}`,
+        patch.trimEnd().replace(/^/gm, '    '),
+      ]),
+      ...written.map(({ file }) => (dryRun ? `${file} would be written` : `Updated ${file}`)),
+      ...notWrittenLines(notWritten),
+      after?.exitStatus ? '' : nextStep,
+    ];
+    return lines.filter(Boolean).join('\n') || (after ? '' : 'Nothing has changed.');
+  });
+}
+
+/** @returns with the document, a text that changes with every snippet of the site. */
+export async function refreshSite(context: CliContext, options: RefreshOptions) {
+  // A build removes its record while it runs: another one would be found.
+  const pinned = { ...context, manifest: manifestPath(context) };
+  for (const lock of possibleLockFiles(pinned.manifest)) await waitUntilFree(lock, waiting(context));
+  // From before the plan, which must not have what the command of another refresh is renewing.
+  const isAlone = options.after !== undefined && !options.dryRun;
+  return isAlone ? whileAlone(pinned, (inner) => update(inner, options)) : update(pinned, options);
+}
+
+type Refreshed = { document: Result<RefreshOutput>; published: string };
+
+async function update(context: CliContext, options: RefreshOptions): Promise<Refreshed> {
+  const { after, dryRun } = options;
+  const file = manifestPath(context);
+  const readText = () => readFile(file, 'utf8').catch(() => '');
+  const before = await readText();
+  const changes = await openChanges(context, options, true);
+  const { manifest, now } = changes;
+  const outputLock = lockFile(file, manifest.outDir);
+  const locked = async <T>(work: () => Promise<T>) => {
+    const lock = dryRun ? undefined : await waitForLock(outputLock, 'refresh', waiting(context));
+    return work().finally(() => lock?.release());
+  };
+  // Another process may have written since, so the plan has to be made for that.
+  const written = await locked(async () =>
+    before === (await readText()) ? writeChanges(context, changes, options) : undefined,
+  );
+  if (written === undefined) return update(context, options);
+  const { document, runsCommand } = written;
+  if (after !== undefined && runsCommand) {
+    // Without the lock of the output, as the command may be a build. What an earlier one was about is not on record.
+    const exitStatus = await runWithLists(context, after, manifest.pending ? undefined : document.written);
+    document.after = { exitStatus };
+    if (exitStatus === 0) {
+      await locked(async () => {
+        const { manifest: last } = await readRecord(context);
+        if (last?.pending) writeManifest(file, { ...last, pending: undefined });
+      });
+    } else {
+      document.exitStatus = exitCodes.failed;
+      document.nextStep = `The pages are written, but the command of --after exited with status ${exitStatus}, so what was made from them may be out of date. Fix the command and refresh with --after again: it is run even if nothing else has changed.`;
+    }
+  }
+  return { document, published: now.map((content) => content?.hash).join() };
+}
+
+async function writeChanges(context: CliContext, changes: OpenedChanges, options: RefreshOptions) {
+  const { file, manifest, now, warnings } = changes;
+  const { dryRun = false, skipModified = false, after } = options;
+  const { terminal } = context;
+  const plan = await planRefresh(changes);
+  const { stale, toBuild, changed: modified } = plan;
+  if (modified.length > 0) terminal.printError(describeChanged(modified));
+  // Out of date without a command that renews it.
+  const outdated: NotWritten[] = stale.map(({ name, reason }) => ({ name, reason }));
+  if (manifest.pending && outdated.length === 0) outdated.push(refreshPending);
+  const refused = after === undefined ? outdated : [];
+  const isRefused = refused.length > 0 || (toBuild.length > 0 && !skipModified);
+  const pages = isRefused ? [] : plan.pages;
+  let leftAlone: NotWritten[] = [];
+  if (pages.length > 0 && !dryRun) {
+    // The record does not have these.
+    const renewed = stale.filter(({ isCopy }) => !isCopy).map(({ name }) => shownFile(manifest, name));
+    if (await readDeployed(file)) await addDue(context, renewed);
+    for (const warning of warnings) terminal.printError(warning);
+    leftAlone = await writeRefresh(changes, plan, after !== undefined);
+  }
+  const notWritten = [...toBuild, ...refused, ...leftAlone];
+  const refusal = `Nothing ${dryRun ? 'would be' : 'was'} written. Build the site${otherWay(plan, refused)}`;
+  const advice = notWritten.length > 0 ? 'Build the site to update these pages too.' : undefined;
+  const document: Result<RefreshOutput> = {
+    exitStatus: notWritten.length > 0 ? exitCodes.needsBuild : exitCodes.ok,
+    dryRun,
+    written: pages
+      .filter(({ page }) => !leftAlone.some(({ name }) => name === page.name))
+      .map(({ page, changed }) => ({
+        ...shownFile(manifest, page.name),
+        snippets: changed.flatMap((index) => {
+          const { id, params } = manifest.snippets[index] ?? {};
+          const oldHash = hashShown(manifest, page, index);
+          return id === undefined ? [] : [{ id, params, oldHash, newHash: now[index]?.hash }];
+        }),
+      })),
+    notWritten,
+    diffs: dryRun ? await diffsOf(changes, plan) : undefined,
+    nextStep: isRefused ? refusal : advice,
+  };
+  return { document, runsCommand: !dryRun && !isRefused && (pages.length > 0 || manifest.pending === true) };
+}
+
+/** What helps besides a build, as the end of a sentence. */
+function otherWay({ toBuild, stale }: RefreshPlan, refused: readonly NotWritten[]): string {
+  if (refused.length === 0) return ', or update the other pages with --skip-modified.';
+  if (toBuild.length > 0) return '.';
+  if (stale.length === 0) return ', or refresh with the same --after again.';
+  const commands = stale.map(({ name, rebuild }) => rebuild ?? `<the command that writes ${name}>`);
+  return `, or refresh with a command that renews what was made from its pages: --after '${commands.join(' && ')}'`;
+}
+
+/** Unified diffs of the contents that change on the planned pages. */
+async function diffsOf({ manifest, fetched, now }: OpenedChanges, { pages: planned }: RefreshPlan) {
+  const { createTwoFilesPatch, FILE_HEADERS_ONLY: headerOptions } = await import('diff');
+  const files = planned.map(({ page }) => page);
+  const shown = shownOn({ ...manifest, files, collections: [] }, now);
+  const linesOf = (text: string) => count(text.replace(/\n$/, '').split('\n').length, 'line');
+  return shown.flatMap(({ recorded: { id, params, key, content }, pages }) => {
+    const [before, after] = [content?.text ?? '', fetched.get(key)?.content ?? ''] as const;
+    // What a page shows that the last refresh left out is not recorded.
+    if (before === after) return [];
+    // In lines that are removed or added: the time grows with the square of their number.
+    const limits = { context: 2, headerOptions, maxEditLength: 1_000 };
+    const patch =
+      createTwoFilesPatch('on the site', 'published', before, after, '', '', limits) ??
+      `--- on the site\n+++ published\nToo different to compare line by line: ${linesOf(before)} before, ${linesOf(after)} after.\n`;
+    return {
+      id,
+      params,
+      pages: pages.map((name) => shownFile(manifest, name)),
+      // Content is not a file, and need not end with a line break.
+      patch: patch.replaceAll('\n\\ No newline at end of file', ''),
+    };
+  });
+}
