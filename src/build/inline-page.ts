@@ -15,6 +15,8 @@ interface InlineOptions extends EditLinks {
   rules: SourceRules;
   /** Allows in the policies that are sent as headers what a page has to allow. */
   allow?: ((page: string, sources: Sources) => void) | undefined;
+  /** For small pages, if each is written before the next is made. Otherwise, each takes its own memory. */
+  room?: Buffer;
 }
 
 /** A page as it was generated, and as it is now or is going to be. */
@@ -28,7 +30,7 @@ export interface MadePage {
 }
 
 /** The one way to make a page, for builds, refreshes, folders and `astro dev`. */
-export function pageInliner({ snippets, rules, allow, ...editLinks }: InlineOptions) {
+export function pageInliner({ snippets, rules, allow, room, ...editLinks }: InlineOptions) {
   /** Composes the content of an embed, and remembers it for the next that is written alike. */
   const composer = (htmlOf: (snippet: ShownSnippet) => string) => {
     // By the request as an object: a site has few of them, and many embeds of each.
@@ -65,7 +67,7 @@ export function pageInliner({ snippets, rules, allow, ...editLinks }: InlineOpti
       policies.push(...allowInPage(generated, sources).filter(({ start }) => !isInEmbed(start)));
     }
     const pieces = script === undefined ? policies : [...policies, script];
-    const file = inline(generated, embeds, isPage ? inPages : elsewhere, pieces);
+    const file = inline(generated, embeds, isPage ? inPages : elsewhere, pieces, room);
     return { generated, embeds: found, file, hasPolicy: policies.length > 0, isLinked: script !== undefined };
   };
 }

@@ -104,6 +104,7 @@ export async function inlineSnippets(
     rules: recorder.record.rules,
     linked,
     allow: headerPolicies(site.routeToHeaders ?? new Map(), urls.base),
+    room: Buffer.allocUnsafeSlow(64 * 1024),
   });
   const styles = classes && classChecker(site.directory, urls.base, classes.written);
   const blocks = blockFinder((key) => snippets.get(key)?.html, placeOf);

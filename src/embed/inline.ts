@@ -51,6 +51,7 @@ export function inline<Embed extends PlacedEmbed>(
   embeds: readonly Embed[],
   contentOf: (embed: Embed) => Composed | undefined,
   others: readonly Edit[] = [],
+  room?: Buffer,
 ): Buffer {
   const page = file.toString('latin1');
   const edits = embeds.map((embed): Edit => {
@@ -58,7 +59,9 @@ export function inline<Embed extends PlacedEmbed>(
     const { start, end } = (isBlock && embed.paragraph) || embed;
     return { start, end, text };
   });
-  return Buffer.from(applyEdits(page, [...edits, ...others]), 'latin1');
+  const made = applyEdits(page, [...edits, ...others]);
+  const fits = room !== undefined && made.length <= room.length;
+  return fits ? room.subarray(0, room.write(made, 'latin1')) : Buffer.from(made, 'latin1');
 }
 
 /** The children as they are; their text where text is shown. */
