@@ -17,36 +17,27 @@ const limits = {
   outageCap: 2_000,
 };
 
-// In milliseconds: from one snippet of a page to the next, and until a tool has made CSS for classes that are new.
-const classesPause = 100;
-const stylesPause = 150;
-
 /** A dev server. A page that is visible asks whether it has changed: then its snippets are fetched again. */
 export class DevRun extends SiteRun {
   readonly #warn = (line: string) => this.site.logger.warn(line);
-  #noting: NodeJS.Timeout | undefined;
+  readonly #writeClasses = afterPause(100, () => {
+    try {
+      this.classes?.write();
+    } catch (error) {
+      this.#warn((error as Error).message);
+    }
+  });
 
   protected override async openFetcher(): Promise<SnippetFetcher> {
     const { SnippetFetcher } = await import('../snippets/fetch-snippets.ts');
-    return new SnippetFetcher(this.settings, {
-      warn: this.#warn,
-      parts: { limits },
-      patience: 0,
-      alwaysAsk: true,
-      remember: false,
-    });
+    const asking = { parts: { limits }, patience: 0, alwaysAsk: true, remember: false };
+    return new SnippetFetcher(this.settings, { warn: this.#warn, ...asking });
   }
 
   protected override noteClasses(snippets: Iterable<FetchedSnippet>): void {
     super.noteClasses(snippets);
-    clearTimeout(this.#noting);
-    this.#noting = setTimeout(() => {
-      try {
-        this.classes?.write();
-      } catch (error) {
-        this.#warn((error as Error).message);
-      }
-    }, classesPause).unref();
+    // The snippets of a page arrive one after the other.
+    this.#writeClasses();
   }
 
   serve({ server, refreshContent }: HookParameters<'astro:server:setup'>): void {
@@ -69,19 +60,19 @@ export class DevRun extends SiteRun {
     hot.on('astro-snippets:ask', async (asked: { hash?: string; refresh?: true } | null, client) => {
       const { hash, refresh } = asked ?? {};
       const shown = hash === undefined ? [] : memory.shownAs(hash);
-      let failure: string | undefined;
-      // Nothing may reject: in a handler of Vite's, it would end the dev server.
+      let error: string | undefined;
+      // A rejection here would end the dev server.
       try {
         await Promise.all([
           refresh && refreshContent?.({ loaders: ['astro-snippets'] }),
           ...(shown ?? []).map((one) => memory.update(one, refresh)),
         ]);
-      } catch (error) {
-        // What cannot be handled here, such as a key that is missing now, is shown with the next view of the page.
-        if (refresh) failure = cleanLines((error as Error).message);
+      } catch (thrown) {
+        // Such as a key that is missing now. The next view of the page shows it, too.
+        if (refresh) error = cleanLines((thrown as Error).message);
       }
       const hasChanged = shown === undefined || (hash !== undefined && memory.hashOf(shown) !== hash);
-      client.send('astro-snippets:answer', { hash, hasChanged, error: failure });
+      client.send('astro-snippets:answer', { hash, hasChanged, error });
     });
     // The images of snippets, at the URLs that they have on the built site.
     middlewares.use(({ originalUrl = '' }, response, next) => {
@@ -100,16 +91,22 @@ export class DevRun extends SiteRun {
     });
     middlewares.use(transformTexts(responseInliner(this, server, memory), this.site.logger));
 
-    // A page that has loaded without the new styles has to load again. Vite's own message does nothing, since the name of
-    // the file ends in `.html`.
-    let restyling: NodeJS.Timeout | undefined;
+    // A page without the new styles has to load again, once a tool has made them. Vite's own message does nothing, since
+    // the name of the file ends in `.html`.
+    const restyle = afterPause(150, memory.restyle);
     watcher.on('all', (_, file) => {
-      if (this.classes === undefined || resolve(file) !== this.classes.file) return;
-      clearTimeout(restyling);
-      restyling = setTimeout(() => memory.restyle(), stylesPause).unref();
+      if (resolve(file) === this.classes?.file) restyle();
     });
     httpServer?.once('close', () => void this.close());
-    // A page is not kept waiting, and what fails here is said when a page shows it.
+    // No page waits for this, and what fails is said when a page shows it.
     this.prepareClasses().catch(() => {});
   }
+}
+
+/** Calls `act` once it has not been asked for during so many milliseconds. */
+function afterPause(milliseconds: number, act: () => void): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  return () => {
+    timer = timer?.refresh() ?? setTimeout(act, milliseconds).unref();
+  };
 }

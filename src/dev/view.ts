@@ -1,6 +1,6 @@
-import type { HookParameters } from 'astro';
 import { escapeUTF8 } from 'entities/escape';
 import picomatch from 'picomatch';
+import type { ViteDevServer } from 'vite';
 import { dataElement, dataId, type PanelUse, panelSnippets } from '../build/edit-links/edit-links.ts';
 import { pageInliner } from '../build/inline-page.ts';
 import { containsKnownKey } from '../client/api-key.ts';
@@ -17,10 +17,10 @@ import type { TransformText } from './text-responses.ts';
 
 export type ShownUse = SnippetUse & { snippet: RememberedSnippet };
 
-/** Inlines the snippets of responses as a build does. What a build would fail for becomes an error page. */
+/** Inlines snippets as a build does. What a build would fail for becomes an error page. */
 export function responseInliner(
   run: DevRun,
-  { config: { base }, environments }: HookParameters<'astro:server:setup'>['server'],
+  { config: { base }, environments }: ViteDevServer,
   memory: SnippetMemory,
 ): TransformText {
   const { logger, sources } = run.site;
@@ -28,7 +28,7 @@ export function responseInliner(
   const said = new Map<string, readonly string[]>();
 
   return async (page, kind, bytes, headers) => {
-    const { settings } = run;
+    const { settings, urls } = run;
     const isPage = kind === 'html';
     // By what each says, without its counts and times.
     const lines = new Map<string, () => void>();
@@ -41,7 +41,7 @@ export function responseInliner(
       const search = new SourceSearch(sources);
       const placeOf = search.whereWritten;
       const uses = new Map<string, SnippetUse>();
-      const addParams = pageParams(settings.params, canonicalPath(page, isPage, run.urls));
+      const addParams = pageParams(settings.params, canonicalPath(page, isPage, urls));
       const { embeds, invalid, warnings } = readEmbeds({ name: page, bytes, kind, addParams }, uses);
       for (const note of warnings) warn(describeNote(note, placeOf));
       if (embeds.length + invalid.length > 0) search.refuseOnDemand(page);
@@ -82,17 +82,15 @@ export function responseInliner(
       // A report names the codes itself.
       const code = error instanceof UserError && error.code ? `${error.code}: ` : '';
       const hint = error instanceof UserError ? code + error.hint : '';
-      const shownHint = hint && `\n\n  Hint:\n${hint.replaceAll(/^/gm, '    ')}\n`;
-      lines.set(failures ?? message, () => logger.error(hint ? message.trimEnd() + shownHint : message));
+      const more = hint && `\n\n  Hint:\n${hint.replaceAll(/^/gm, '    ')}\n`;
+      lines.set(failures ?? message, () => logger.error(hint ? message.trimEnd() + more : message));
       // Astro's error overlay expects HTML.
-      const shown = { message: asHtml(message), hint: asHtml(hint), stack: message };
-      const err = { name: 'astro-snippets', title: 'Snippets', ...shown };
-      // The response to a server island is not shown, so the page that contains it has to show the error. As a payload
-      // that Astro would escape once more without the mark.
-      if (page.includes('/_server-islands/')) {
-        const payload = { type: 'error' as const, __isEnhancedAstroErrorPayload: true, err };
-        environments.client.hot.send(payload);
-      }
+      const html = { message: asHtml(message), hint: asHtml(hint) };
+      const err = { name: 'astro-snippets', title: 'Snippets', stack: message, ...html };
+      // A server island's own response is not shown: the page that contains it shows the error. Astro escapes it unless it
+      // is marked.
+      const payload = { type: 'error' as const, __isEnhancedAstroErrorPayload: true, err };
+      if (page.includes('/_server-islands/')) environments.client.hot.send(payload);
       return errorPage(base, err, hash);
     } finally {
       // Two pages may show the same source.
@@ -103,7 +101,7 @@ export function responseInliner(
   };
 }
 
-/** Where a snippet is edited. A build with `editLinks` fails where this warns. */
+/** Where a snippet is edited. Warns where a build with `editLinks` fails. */
 export function linkOf(id: number, editUrl: Settings['editUrl'], warn: (line: string) => void) {
   try {
     return editUrl && editUrlOf(id, editUrl);
@@ -133,10 +131,10 @@ export function describeUse({ request: { params }, optionalPlaces, snippet }: Sh
 }
 
 function keyError(shown: readonly ShownUse[], page: string): UserError {
-  const holdsKey = ({ snippet: { content } }: ShownUse) =>
-    content && [content.html, content.text].some(containsKnownKey);
-  const names = new Set(shown.filter(holdsKey).map(({ request }) => `snippet ${request.id}`));
-  const source = names.size === 0 ? '' : ` in ${[...names].join(', ')}`;
+  const names = shown.flatMap(({ request, snippet: { content } }) =>
+    content && [content.html, content.text].some(containsKnownKey) ? `snippet ${request.id}` : [],
+  );
+  const source = names.length === 0 ? '' : ` in ${[...new Set(names)].join(', ')}`;
   return userError('published-key', `The API key was found${source} on ${page}. The page is not shown.`);
 }
 

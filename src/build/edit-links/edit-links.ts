@@ -11,14 +11,14 @@ import type { FileEmbed, SnippetUse } from '../../snippets/file-embeds.ts';
 export interface PanelSnippet {
   url?: string | undefined;
   name?: string | undefined;
-  /** In `astro dev`: each of its requests. */
+  /** In `astro dev`: its requests. */
   uses?: PanelUse[] | undefined;
 }
 
 export interface PanelUse {
   facts: string;
   error: string | undefined;
-  /** Of the embed that it copies, besides the id. */
+  /** What "Copy embed" writes besides the id. */
   attributes: string;
 }
 
@@ -30,7 +30,7 @@ export function panelSnippets<Use extends Pick<SnippetUse, 'request'>>(
   describe?: (use: Use) => PanelUse,
 ): Record<string, PanelSnippet> {
   const entries = [...Map.groupBy(uses, ({ request }) => request.id)].map(([id, some]) => {
-    const [name] = some.flatMap(({ request }) => fetched.get(request.key)?.name ?? []);
+    const name = some.map(({ request }) => fetched.get(request.key)?.name).find(Boolean);
     return [id, { url: urlOf(id), name: name && cleanText(name), uses: describe && some.map(describe) }];
   });
   return Object.fromEntries(entries);
@@ -45,21 +45,20 @@ export function linkSnippets(settings: Settings, uses: readonly SnippetUse[], fe
 }
 
 export interface EditLinks {
-  /** What the panel says of snippets, by their ids. */
-  linked?: Readonly<Record<string, PanelSnippet>> | undefined;
+  linked?: ReturnType<typeof linkSnippets>;
   /** Of a page of `astro dev`, where the toolbar has the panel. Other pages get a script for it. */
   hash?: string | undefined;
 }
 
-/** Marks the embeds of a page where a browser reads a comment; none of what is only part of a page. */
+/** Marks the embeds of a document where a browser reads comments, and adds what the panel reads. */
 export function linkPage(
   page: Buffer,
   embeds: readonly FileEmbed[],
   { linked, hash }: EditLinks,
 ): { embeds: readonly FileEmbed[]; script?: Edit } {
   if (linked === undefined) return { embeds };
-  const { scriptAt, unmarked } = readPage(page.toString('latin1'), embeds);
-  if (scriptAt === undefined) return { embeds };
+  const { start, unmarked } = readPage(page.toString('latin1'), embeds);
+  if (start === undefined) return { embeds };
   const snippets = [...Map.groupBy(embeds, ({ request }) => request.id)].map(([id, shown]) => {
     const places = new Set(shown.flatMap((embed) => unmarked.get(embed) ?? []));
     return { id, ...linked[id], unmarked: [...places] };
@@ -69,7 +68,7 @@ export function linkPage(
     embeds: embeds.map((embed) =>
       unmarked.has(embed) ? embed : { ...embed, form: { ...embed.form, mark: `${embed.request.id}` } },
     ),
-    script: { start: scriptAt, end: scriptAt, text: asBytes(dataElement(snippets, hash) + script) },
+    script: { start, end: start, text: asBytes(dataElement(snippets, hash) + script) },
   };
 }
 
@@ -86,17 +85,16 @@ export function dataElement(snippets: readonly PanelSnippet[], hash?: string): s
 const comments = /^\s*(?:(?:\/\/.*|\/\*\*[\s\S]*?\*\/)\n\s*)*/gm;
 let code: string | undefined;
 
-/** The script of each page. */
+/** The script of each page, without what only its readers need. */
 export function panelScript(): string {
-  // Without what only its readers need, since it is in every page.
   code ??= `${readFileSync(join(import.meta.dirname, 'panel.js'), 'utf8').replace(comments, '')}addToPage();\n`;
   return code;
 }
 
-/** Finds where the script of a page belongs, and the places that cannot be marked, each as people call it. */
+/** Finds where the script of a document belongs, and the embeds that cannot be marked, each with the name of its place. */
 function readPage(page: string, embeds: readonly FileEmbed[]) {
   const unmarked = new Map<FileEmbed, string>();
-  let end = page.length;
+  let start = page.length;
   let isDocument = false;
   // Both the embeds and what the walk comes across are in the order of the page.
   let next = 0;
@@ -108,22 +106,22 @@ function readPage(page: string, embeds: readonly FileEmbed[]) {
   walk<string>(page, '', {
     open(tag) {
       const { name } = tag;
-      if (name === 'body') end = Math.min(end, tag.start);
+      if (name === 'body') start = Math.min(start, tag.start);
       if (name === 'html' || name === 'head' || name === 'body') isDocument = true;
-      leaveUnmarked(tag, (start) => attributeAt(page, tag, start));
+      leaveUnmarked(tag, (offset) => attributeAt(page, tag, offset));
       return name;
     },
-    close(name, { start }, _context, isImplied) {
-      if (name === 'head' && !isImplied) end = Math.min(end, start);
+    close(name, tag, _context, isImplied) {
+      if (name === 'head' && !isImplied) start = Math.min(start, tag.start);
     },
     text({ start, end }, holder, kind) {
       if (kind !== 'text') leaveUnmarked({ start: start - 1, end }, () => `<${holder}>`);
     },
-    comment({ start }) {
-      if (/^<!doctype\b/i.test(page.slice(start, start + 10))) isDocument = true;
+    comment(comment) {
+      if (/^<!doctype\b/i.test(page.slice(comment.start, comment.start + 10))) isDocument = true;
     },
   });
-  return { scriptAt: isDocument ? end : undefined, unmarked };
+  return { start: isDocument ? start : undefined, unmarked };
 }
 
 function attributeAt(page: string, tag: Tag, offset: number): string {

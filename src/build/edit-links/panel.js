@@ -26,7 +26,7 @@ const styles = `
 `;
 
 /** Names, params and errors come from outside, so they are only ever set as text. */
-export const make = (name, properties = {}, ...children) => {
+export const make = (name, properties, ...children) => {
   const element = Object.assign(document.createElement(name), properties);
   element.append(...children);
   return element;
@@ -41,24 +41,20 @@ export function readSnippets() {
   return JSON.parse(dataElement()?.textContent ?? '[]').filter(isSafe);
 }
 
-/** The visible places between the comments of a snippet. */
-function findPlaces(within) {
-  const found = [];
+/** The visible places between the comments of snippets. */
+function findPlaces(within, found = []) {
   const open = [];
   const walker = document.createTreeWalker(within, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_COMMENT);
   for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
-    if (node.shadowRoot) found.push(...findPlaces(node.shadowRoot));
-    const mark = node.nodeType === Node.COMMENT_NODE && /^(\/?)snippet (\d+)$/.exec(node.data);
-    if (!mark) continue;
-    const id = Number(mark[2]);
-    if (mark[1] === '') open.push({ id, node });
-    else if (open.at(-1)?.id === id) {
-      const range = document.createRange();
-      range.setStartAfter(open.pop().node);
-      range.setEndBefore(node);
-      const { width, height } = range.getBoundingClientRect();
-      if (width > 0 && height > 0) found.push({ id, range });
-    }
+    if (node.shadowRoot) findPlaces(node.shadowRoot, found);
+    const [, end, id] = (node.nodeType === Node.COMMENT_NODE && /^(\/?)snippet (\d+)$/.exec(node.data)) || [];
+    if (end === '') open.push({ id, node });
+    if (end !== '/' || open.at(-1)?.id !== id) continue;
+    const range = document.createRange();
+    range.setStartAfter(open.pop().node);
+    range.setEndBefore(node);
+    const { width, height } = range.getBoundingClientRect();
+    if (width > 0 && height > 0) found.push({ id: Number(id), range });
   }
   return found;
 }
@@ -77,32 +73,32 @@ export function addPanel(root, ...controls) {
   const aside = make('aside', { ariaLabel: 'Snippets on this page', lang: 'en', dir: 'ltr' }, panel);
   root.append(outlines, aside);
 
-  function outline(places) {
-    const drawn = places.map(() => make('div', { className: 'outline' }));
-    outlines.replaceChildren(...drawn);
+  function outline(ranges) {
+    const boxes = ranges.map(() => make('div', { className: 'outline' }));
+    outlines.replaceChildren(...boxes);
+    // Again and again: what they are around may move for any reason.
     const draw = () => {
-      if (drawn[0]?.isConnected !== true) return;
-      for (const [index, { range }] of places.entries()) {
-        const { left, top, width, height } = range.getBoundingClientRect();
-        drawn[index].style.cssText = `left: ${left}px; top: ${top}px; width: ${width}px; height: ${height}px`;
+      if (!boxes[0]?.isConnected) return;
+      for (const [index, box] of boxes.entries()) {
+        const { left, top, width, height } = ranges[index].getBoundingClientRect();
+        box.style.cssText = `left: ${left}px; top: ${top}px; width: ${width}px; height: ${height}px`;
       }
-      // What they are around may move for any reason.
       requestAnimationFrame(draw);
     };
     draw();
   }
 
   function entry({ id, name, url, unmarked, uses = [] }, places) {
-    const visible = places.filter((place) => place.id === id);
+    const ranges = places.flatMap((place) => (place.id === id ? place.range : []));
     const where = [
-      visible.length > 0 && `in ${visible.length} place${visible.length === 1 ? '' : 's'} on this page`,
+      ranges.length > 0 && `in ${ranges.length} place${ranges.length === 1 ? '' : 's'} on this page`,
       unmarked.length > 0 && `in ${unmarked.join(', ')}`,
     ].filter(Boolean);
-    const textContent = where.length > 0 ? where.join(', and ') : 'not visible on this page';
     const title = `snippet ${id}${name ? ` \u00b7 ${name}` : ''}`;
     const link = url
       ? make('a', { href: url, target: '_blank', rel: 'noopener', textContent: `Edit ${title}` })
       : make('strong', { textContent: `S${title.slice(1)}` });
+    const textContent = where.join(', and ') || 'not visible on this page';
     const item = make('li', {}, link, make('p', { textContent }));
     for (const { facts, error, attributes } of uses) {
       const embed = `<snippet-embed id="${id}"${attributes}></snippet-embed>`;
@@ -112,11 +108,11 @@ export function addPanel(root, ...controls) {
       item.append(make('button', { type: 'button', textContent: 'Copy embed', onclick }));
     }
     item.addEventListener('focusin', () => {
-      const { startContainer, startOffset } = visible[0]?.range ?? {};
+      const { startContainer, startOffset } = ranges[0] ?? {};
       const node = startContainer?.childNodes[startOffset];
       const element = node instanceof Element ? node : startContainer;
       element?.scrollIntoView?.({ block: 'nearest' });
-      outline(visible);
+      outline(ranges);
     });
     item.addEventListener('focusout', () => outline([]));
     return item;
@@ -143,7 +139,7 @@ export function addToPage() {
   host.style.setProperty('all', 'initial', 'important');
   const root = host.attachShadow({ mode: 'open' });
   const { aside, panel, turn } = addPanel(root);
-  const button = make('button', { type: 'button', ariaExpanded: 'false' });
+  const button = make('button', { type: 'button' });
   button.setAttribute('aria-controls', 'panel');
   aside.prepend(button);
 
