@@ -28,21 +28,18 @@ const name = 'astro-snippets';
  *
  * @throws AstroError for options that are invalid or unknown, and on a Node that is too old.
  *
- * @example
- * // astro.config.mjs
- * export default defineConfig({ integrations: [snippets()] });
+ * @example export default defineConfig({ integrations: [snippets()] });
  */
 export default function snippets(options: SnippetsOptions = {}): AstroIntegration {
   const flaw = nodeFlaw();
   if (flaw !== undefined) throw userError('unsupported-node', flaw);
   const parsed = parseOptions(options);
   let command: HookParameters<'astro:config:setup'>['command'];
+  // From `astro:config:done` on, there is one of them. A sync is a build, too.
   let dev: DevRun | undefined;
-  // Of a sync, too.
   let build: BuildRun | undefined;
-  // From `astro:config:done` on, there is one.
   const run = () => (dev ?? build) as SiteRun;
-  // Its folders and its base are known from then on, too.
+  // `folders` and `base` are added then.
   const source = { routes: [], loaded: new Set<string>() } as Partial<SiteSource> as SiteSource;
   return {
     name,
@@ -95,14 +92,14 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         const isDev = command === 'dev';
         dev = isDev ? new (await import('./dev/dev-run.ts')).DevRun(site) : undefined;
         build = isDev ? undefined : new (await import('./build/build-run.ts')).BuildRun(site);
-        // What follows a sync or a preview makes no CSS, and may run where nothing can be written.
+        // A sync and a preview make no CSS, and may run where nothing can be written.
         if (isDev || command === 'build') await run().openClasses();
-        // All of them, not an import: from inside this package, TypeScript may find other frameworks than the project's.
+        // As text: an import would find the frameworks beside this package, which may be others than the project's.
         const types = readFileSync(new URL('./element.d.ts', import.meta.url), 'utf8');
         injectTypes({ filename: 'element.d.ts', content: types });
-        // Their snippets are inlined already, so there is no embed left to replace.
-        const keepsOldPages = experimental.incrementalBuild === true && vite.build?.emptyOutDir === false;
-        if (keepsOldPages) logger.warn(oldPagesWarning);
+        if (experimental.incrementalBuild === true && vite.build?.emptyOutDir === false) {
+          logger.warn(oldPagesWarning);
+        }
         if (parsed.csp === 'hash' && !hasPolicy(config)) {
           const option = astroMajor(source.folders.root) < 6 ? 'experimental.csp' : 'security.csp';
           logger.warn(`The option csp: 'hash' does nothing without ${option} in the Astro config.`);
@@ -114,9 +111,9 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       'astro-snippets:fetch': (options) => run().fetch(options),
       'astro:server:setup': (server) => dev?.serve(server),
       'astro:build:start': () => build?.start(),
-      // A plugin of this hook runs behind Astro's own of the same order, which generates the pages. Astro 6 and later have no
-      // `astro:build:generated` if no page is prerendered, and adapters copy the output in `astro:build:done`, before any other
-      // integration. Astro 5 builds without it.
+      // A plugin that runs behind Astro's own of the same order, which generates the pages: Astro 6 and later have no
+      // `astro:build:generated` if no page is prerendered, and `astro:build:done` is too late, as adapters copy the output
+      // there first. Astro 5 builds without it.
       'astro:build:setup'({ updateConfig }) {
         const built: Plugin = {
           name: 'astro-snippets:built',
@@ -136,7 +133,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
   };
 }
 
-/** An integration that runs behind all others. One that finds itself not last adds another behind itself, until it is. */
+/** An integration that runs behind all others: while it is not the last one, it adds another behind itself. */
 function lastIntegration(onDone: (directory: URL) => Promise<void>): AstroIntegration {
   let isLast = true;
   return {
@@ -153,13 +150,11 @@ function lastIntegration(onDone: (directory: URL) => Promise<void>): AstroIntegr
   };
 }
 
-/** Astro's logger with every message cleaned: most contain text from the service or the names of files. */
+/** Astro's logger with its messages cleaned: most contain text from the service, or the names of files. */
 function cleanLogger(logger: AstroIntegrationLogger): AstroIntegrationLogger {
-  return Object.assign(Object.create(logger), {
-    info: (message: string) => logger.info(cleanLines(message)),
-    warn: (message: string) => logger.warn(cleanLines(message)),
-    error: (message: string) => logger.error(cleanLines(message)),
-  });
+  const clean = (level: 'info' | 'warn' | 'error') => (line: string) => logger[level](cleanLines(line));
+  const cleaned = { info: clean('info'), warn: clean('warn'), error: clean('error') };
+  return Object.assign(Object.create(logger), cleaned);
 }
 
 const oldPagesWarning =

@@ -7,7 +7,7 @@ import { listNames, listPlaces } from '../failures/report.ts';
 import { writeAtomically } from '../files/write.ts';
 import type { MadePage } from './inline-page.ts';
 
-/** What tools that make CSS read while Vite bundles: it names only classes, so that CSS changes only when they do. */
+/** What tools that make CSS read while Vite bundles. It names only classes, so that CSS changes only when they do. */
 export class ClassFile {
   readonly file: string;
   readonly #names: Set<string>;
@@ -17,10 +17,10 @@ export class ClassFile {
   constructor(file: string, keeps: boolean) {
     this.file = file;
     const text = this.#read();
-    const [, names = ''] = /^<div class="([^"]+)"/.exec(text ?? '') ?? [];
-    this.written = names === '' ? [] : decodeHTMLAttribute(names).split(' ');
+    const names = /^<div class="([^"]+)"/.exec(text ?? '')?.[1];
+    this.written = names === undefined ? [] : decodeHTMLAttribute(names).split(' ');
     this.#names = new Set(keeps ? this.written : []);
-    // So that a tool does not look for it in vain.
+    // Before a tool looks for it.
     if (text === undefined) this.write();
   }
 
@@ -28,7 +28,7 @@ export class ClassFile {
     for (const name of names) this.#names.add(name);
   }
 
-  /** Unless it is as it should be: a tool that watches it would make CSS again. A build beside a dev server writes it, too. */
+  /** Only if it changes: a tool that watches it would make CSS again. A build beside a dev server writes it, too. */
   write(): void {
     this.written = [...this.#names].sort();
     const text = `<div class="${escapeAttribute(this.written.join(' '))}"></div>\n`;
@@ -41,36 +41,37 @@ export class ClassFile {
   }
 }
 
-/** Finds classes of snippets that no style sheet of their pages has. `made` are those for which CSS was asked. */
+/** The classes of a style sheet; `undefined` if it may have any, as it is not part of the site. */
+type Sheet = ReadonlySet<string> | undefined;
+
+/** Finds classes of snippets that no style sheet of their pages has. @param made those for which CSS was asked */
 export function classChecker(directory: string, base: string, made: readonly string[]) {
   const root = base.replace(/\/$/, '');
-  const sheets = new Map<string, ReadonlySet<string> | undefined>();
+  const sheets = new Map<string, Sheet>();
   const missing = new Map<number, { names: Set<string>; places: Set<string> }>();
 
-  /** The classes of a style sheet; `undefined` if it is not part of the site, so that it may have any. */
-  const sheetAt = (href: string) => {
-    if (sheets.has(href)) return sheets.get(href);
+  const sheetAt = (href: string): Sheet => {
     const [path = ''] = href.split(/[?#]/);
     const inside = path.startsWith(`${root}/`) ? path.slice(root.length) : path;
-    let classes: ReadonlySet<string> | undefined;
     try {
       const file = join(directory, decodeURI(inside));
-      if (/^\/(?!\/)/.test(inside)) classes = classesOfStyles(readFileSync(file, 'utf8'));
+      return /^\/(?!\/)/.test(inside) ? classesOfStyles(readFileSync(file, 'utf8')) : undefined;
     } catch {
       // It is written later, or not part of the output.
+      return undefined;
     }
-    sheets.set(href, classes);
-    return classes;
   };
 
-  const sheetsOn = (html: string) => {
-    const found: (ReadonlySet<string> | undefined)[] = [];
+  const sheetsOn = (html: string): Sheet[] => {
+    const found: Sheet[] = [];
     walk(html, '', {
       open(tag) {
         const attributes = tag.name === 'link' ? attributesOf(html, tag) : [];
         const kinds = readAttribute(attributes, 'rel')?.toLowerCase().split(/\s+/);
         const href = readAttribute(attributes, 'href');
-        if (href !== undefined && kinds?.includes('stylesheet')) found.push(sheetAt(href));
+        if (href === undefined || !kinds?.includes('stylesheet')) return tag.name;
+        if (!sheets.has(href)) sheets.set(href, sheetAt(href));
+        found.push(sheets.get(href));
         return tag.name;
       },
       text({ start, end }, holder) {
@@ -81,11 +82,7 @@ export function classChecker(directory: string, base: string, made: readonly str
   };
 
   return {
-    add(
-      page: string,
-      { file, embeds }: Pick<MadePage, 'file' | 'embeds'>,
-      classesOf: (key: string) => readonly string[] | undefined,
-    ): void {
+    add(page: string, { file, embeds }: MadePage, classesOf: (key: string) => readonly string[] | undefined) {
       const shown = embeds.flatMap(({ form, request: { id, key } }) =>
         (form.as === 'html' ? (classesOf(key) ?? []) : []).map((name) => ({ id, name })),
       );
@@ -107,20 +104,22 @@ export function classChecker(directory: string, base: string, made: readonly str
   };
 }
 
-// An escaped character comes first: a quote in the name of a class begins no string.
+// Escaped characters first: a quote in the name of a class begins no string.
 const notSelectors = /\\[\s\S]|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'/g;
-// Letters, dashes, underscores, any other character but ASCII, and escaped ones; then digits, too.
+// Letters, dashes, underscores, what is not ASCII, and escaped characters; then digits, too.
 const classSelector =
   /\.((?:[a-z_\u0080-\uffff-]|\\(?:[0-9a-f]{1,6}\s?|.))(?:[\w\u0080-\uffff-]|\\(?:[0-9a-f]{1,6}\s?|.))*)/gi;
 const escaped = /\\(?:([0-9a-f]{1,6})\s?|(.))/gi;
 
-/** The names of classes that a style sheet mentions. May contain more, such as the ends of file names. */
+/** The classes that a style sheet mentions. May contain more, such as file extensions. */
 export function classesOfStyles(css: string): Set<string> {
   const selectors = css.replace(notSelectors, (found) => (found.startsWith('\\') ? found : ' '));
-  const names = Array.from(selectors.matchAll(classSelector), ([, written = '']) =>
-    written.replace(escaped, (_, hex?: string, character = '') =>
-      hex === undefined ? character : String.fromCodePoint(Math.min(Number.parseInt(hex, 16), 0x10ffff)),
-    ),
-  );
+  const names = selectors
+    .matchAll(classSelector)
+    .map(([, written = '']) =>
+      written.replace(escaped, (_, hex?: string, character = '') =>
+        hex === undefined ? character : String.fromCodePoint(Math.min(Number.parseInt(hex, 16), 0x10ffff)),
+      ),
+    );
   return new Set(names);
 }

@@ -7,15 +7,7 @@ import { astroMajor } from '../settings/astro-version.ts';
 import type { FetchedSnippet, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { snippetMemory } from './snippet-memory.ts';
 import { transformTexts } from './text-responses.ts';
-import { escapeOwnErrors, responseInliner } from './view.ts';
-
-// A person is waiting for the page: fewer attempts than in a build, and a service that recovers is noticed quickly.
-const limits = {
-  attempts: 3,
-  fallbacksInARow: Number.POSITIVE_INFINITY,
-  deadline: 20_000,
-  outageCap: 2_000,
-};
+import { escapeOwnErrors, textInliner } from './view.ts';
 
 /** A dev server. A page that is visible asks whether it has changed: then its snippets are fetched again. */
 export class DevRun extends SiteRun {
@@ -30,6 +22,8 @@ export class DevRun extends SiteRun {
 
   protected override async openFetcher(): Promise<SnippetFetcher> {
     const { SnippetFetcher } = await import('../snippets/fetch-snippets.ts');
+    // A person waits for the page: fewer attempts than in a build, and a service that recovers is noticed quickly.
+    const limits = { attempts: 3, fallbacksInARow: Infinity, deadline: 20_000, outageCap: 2_000 };
     const asking = { parts: { limits }, patience: 0, alwaysAsk: true, remember: false };
     return new SnippetFetcher(this.settings, { warn: this.#warn, ...asking });
   }
@@ -89,7 +83,7 @@ export class DevRun extends SiteRun {
         response.writeHead(200, headers).end(bytes);
       }, next);
     });
-    middlewares.use(transformTexts(responseInliner(this, server, memory), this.site.logger));
+    middlewares.use(transformTexts(textInliner(this, server, memory), this.site.logger));
 
     // A page without the new styles has to load again, once a tool has made them. Vite's own message does nothing, since
     // the name of the file ends in `.html`.

@@ -13,12 +13,6 @@ export interface RememberedSnippet extends ShownAs {
   update?: Promise<void> | undefined;
 }
 
-// In milliseconds, from one request for a snippet to the next. A page asks every two seconds, and may be a little early.
-const pause = 1_900;
-const pauseInTrouble = 9_900;
-// A page that asks again after this time is loaded again, as after a restart.
-const forgottenAfter = 600_000;
-
 export type SnippetMemory = ReturnType<typeof snippetMemory>;
 
 /**
@@ -51,7 +45,8 @@ export function snippetMemory(
     }
     const { error, content } = snippet;
     const isCalm = error === undefined || effectOf(error) === 'fail';
-    snippet.dueAt = start + (isCalm ? pause : pauseInTrouble);
+    // A page asks every two seconds, and may be a little early.
+    snippet.dueAt = start + (isCalm ? 1_900 : 9_900);
     if (error !== undefined && content !== undefined && before === undefined) {
       warn(`${error.message} Snippet ${request.id} is shown as it was last fetched.`);
     }
@@ -93,10 +88,10 @@ export function snippetMemory(
       return found;
     },
 
-    /** The snippets of pages with a hash; `undefined` if it is not known, as after a restart or a long time. */
+    /** The snippets of pages with a hash; `undefined` after a restart, or 10 minutes after they last asked. */
     shownAs(hash: string): readonly RememberedSnippet[] | undefined {
       const now = Date.now();
-      for (const [key, { askedAt }] of shown) if (now > askedAt + forgottenAfter) shown.delete(key);
+      for (const [key, { askedAt }] of shown) if (now > askedAt + 600_000) shown.delete(key);
       const known = shown.get(hash);
       if (known !== undefined) known.askedAt = now;
       return known?.snippets;

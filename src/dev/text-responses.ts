@@ -1,19 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { styleText } from 'node:util';
 import type { AstroIntegrationLogger } from 'astro';
 import type { Connect } from 'vite';
 import type { FileKind } from '../embed/scan.ts';
-
-/** Makes of the response for a path what is sent instead: bytes of the same kind, or the HTML of an error page. */
-export type TransformText = (
-  path: string,
-  kind: FileKind,
-  bytes: Buffer,
-  headers: IncomingHttpHeaders,
-) => Promise<Buffer | string>;
+import type { TextInliner } from './view.ts';
 
 const contentTypes: readonly [kind: FileKind, types: RegExp][] = [
   ['html', /^(text\/html|application\/xhtml\+xml)\b/i],
@@ -22,15 +15,15 @@ const contentTypes: readonly [kind: FileKind, types: RegExp][] = [
   ['text', /^text\/(plain|markdown|csv)\b/i],
 ];
 
-// What Vite serves of itself, and source maps, which are JSON.
+// Of Vite itself, and source maps, which are JSON.
 const partsOfVite = /\/(?:@(?:vite|id|fs)|node_modules)\/|\.map$/;
 
 /**
- * A middleware that sends what `transform` makes of each response that may contain embeds, once it is complete. It runs
- * before the page is rendered, so it does not matter which runtime renders it.
+ * A middleware that inlines snippets in each response that may contain embeds, once it is complete. It runs before the page
+ * is rendered, in whatever runtime.
  */
 export function transformTexts(
-  transform: TransformText,
+  inline: TextInliner,
   logger: AstroIntegrationLogger,
 ): Connect.NextHandleFunction {
   const responses = correctStatus(logger);
@@ -43,7 +36,7 @@ export function transformTexts(
     let isBuffered: boolean | undefined;
 
     const send = async (kind: FileKind) => {
-      const sent = await transform(path, kind, await buffer(text), headers);
+      const sent = await inline(path, kind, await buffer(text), headers);
       Object.assign(response, { writeHead, write, end });
       if (typeof sent === 'string') {
         response.statusCode = 500;
@@ -57,7 +50,7 @@ export function transformTexts(
     const decide = (): boolean => {
       const type = String(response.getHeader('content-type') ?? '');
       const [found] = contentTypes.find(([, types]) => types.test(type)) ?? [];
-      // Plain text without a file extension in its URL may be a stream, which must not be buffered.
+      // Plain text without a file extension in its URL may be a stream, which cannot wait.
       const kind = found === 'text' && !/\.\w+$/.test(path) ? undefined : found;
       const encoding = String(response.getHeader('content-encoding') ?? 'identity');
       if (kind !== undefined && encoding === 'identity') {

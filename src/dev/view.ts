@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { escapeUTF8 } from 'entities/escape';
 import picomatch from 'picomatch';
 import type { ViteDevServer } from 'vite';
@@ -5,6 +6,7 @@ import { dataElement, dataId, type PanelUse, panelSnippets } from '../build/edit
 import { pageInliner } from '../build/inline-page.ts';
 import { containsKnownKey } from '../client/api-key.ts';
 import { cleanLines } from '../client/clean-text.ts';
+import type { FileKind } from '../embed/scan.ts';
 import { UserError, userError } from '../failures/errors.ts';
 import { describeNote, type FailedSnippet, failureWarnings, throwFailures } from '../failures/report.ts';
 import { editUrlOf, isWithoutKey, type Settings, withoutKeyWarning } from '../settings/settings.ts';
@@ -13,21 +15,24 @@ import { blockFinder, pageParams, readEmbeds, type SnippetUse } from '../snippet
 import { SourceSearch } from '../source/source-search.ts';
 import type { DevRun } from './dev-run.ts';
 import { failureLook, type RememberedSnippet, type SnippetMemory } from './snippet-memory.ts';
-import type { TransformText } from './text-responses.ts';
 
 export type ShownUse = SnippetUse & { snippet: RememberedSnippet };
 
-/** Inlines snippets as a build does. What a build would fail for becomes an error page. */
-export function responseInliner(
-  run: DevRun,
-  { config: { base }, environments }: ViteDevServer,
-  memory: SnippetMemory,
-): TransformText {
+export type TextInliner = ReturnType<typeof textInliner>;
+
+/** Inlines snippets as a build does. What a build would fail for becomes the HTML of an error page. */
+export function textInliner(run: DevRun, server: ViteDevServer, memory: SnippetMemory) {
   const { logger, sources } = run.site;
+  const { base } = server.config;
   // By page. Each line is logged once, until it is over.
   const said = new Map<string, readonly string[]>();
 
-  return async (page, kind, bytes, headers) => {
+  return async (
+    page: string,
+    kind: FileKind,
+    bytes: Buffer,
+    headers: IncomingHttpHeaders,
+  ): Promise<Buffer | string> => {
     const { settings, urls } = run;
     const isPage = kind === 'html';
     // By what each says, without its counts and times.
@@ -90,7 +95,7 @@ export function responseInliner(
       // A server island's own response is not shown: the page that contains it shows the error. Astro escapes it unless it
       // is marked.
       const payload = { type: 'error' as const, __isEnhancedAstroErrorPayload: true, err };
-      if (page.includes('/_server-islands/')) environments.client.hot.send(payload);
+      if (page.includes('/_server-islands/')) server.environments.client.hot.send(payload);
       return errorPage(base, err, hash);
     } finally {
       // Two pages may show the same source.

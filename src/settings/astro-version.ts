@@ -3,12 +3,12 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { AstroConfig, AstroIntegration } from 'astro';
 
-/** The headers that an adapter sends with each page. Changed in place, because the adapter keeps a reference. */
+/** The headers that an adapter sends with each page. Changed in place: the adapter keeps a reference. */
 export type RouteToHeaders = Parameters<
   NonNullable<AstroIntegration['hooks']['astro:build:generated']>
 >[0]['routeToHeaders'];
 
-// Types are those of the newest version, and what is read here has another name, or is missing, in an older one.
+// What is read here has another name, or does not exist, in versions older than the types.
 
 /** Whether Astro writes a Content Security Policy. An experiment in Astro 5. */
 export function hasPolicy(config: AstroConfig): boolean {
@@ -16,13 +16,13 @@ export function hasPolicy(config: AstroConfig): boolean {
   return Boolean(config.security.csp || csp);
 }
 
-/** The headers of routes, from the parameters of `astro:build:generated`. An experiment in Astro 5. */
+/** @param parameters those of `astro:build:generated`. An experiment in Astro 5. */
 export function headersOf(parameters: { routeToHeaders: RouteToHeaders }): RouteToHeaders {
   const { experimentalRouteToHeaders } = parameters as { experimentalRouteToHeaders?: RouteToHeaders };
   return parameters.routeToHeaders ?? experimentalRouteToHeaders ?? new Map();
 }
 
-/** Whether Vite's `ssr` contains only what is rendered on demand. Since Astro 6: what is prerendered is beside it. */
+/** Whether what is prerendered is beside Vite's `ssr` and not in it, as since Astro 6. */
 export function separatesPrerendered(config: { environments?: Record<string, unknown> }): boolean {
   return config.environments?.['prerender'] !== undefined;
 }

@@ -11,24 +11,24 @@ import type { SiteUrls } from './site-urls.ts';
 const urlOptions = ['renderBaseUrl', 'retrieveBaseUrl'] as const;
 type UrlOption = (typeof urlOptions)[number];
 
-/** The options and the environment together, validated. A missing key or URL is an error only once it is needed. */
+/** The options and the environment, validated. A missing key or URL is an error once it is needed. */
 export interface Settings extends Omit<ParsedOptions, keyof HtmlRules | 'csp' | 'images'>, HtmlRules {
   apiKey: string | undefined;
-  /** Whether a file for the key is named. If there is no key, it does not exist. */
+  /** Whether a file for the key is named. Without a key, it does not exist. */
   hasKeyFile: boolean;
-  /** Which of the two are options, so that the environment cannot replace them. */
+  /** Which of them are options, which the environment cannot replace. */
   urlOptions: readonly UrlOption[];
-  /** Where answers are cached, if not in a storage of the user's own; without it, none are cached anywhere. */
+  /** Where answers are cached, unless in a storage of the user's own; `undefined` if they are not cached. */
   answerFolder: string | undefined;
   images: ImageSettings | undefined;
-  /** Where images are kept; without it, they are not. */
+  /** Where images are kept, if they are. */
   imageFolder: string | undefined;
 }
 
 export interface Assets {
   /** The folder in the output, such as `_astro`. */
   folder: string;
-  /** What its URL begins with: the base path or `assetsPrefix`, which may depend on the ends of names. */
+  /** What its URL begins with: the base path or `assetsPrefix`, which may depend on a file's extension. */
   prefix: string | Record<string, string>;
 }
 
@@ -51,43 +51,38 @@ export function resolveSettings(
   { cacheDirectory, hasPolicy = false, urls, assets }: SiteConfig = {},
 ): Settings {
   const { links, csp, images, ...more } = options;
-  const key = environment[variables.apiKey] || undefined;
-  const apiKey = key && checked(() => checkApiKey(key, variables.apiKey));
-  if (apiKey !== undefined) protectKey(apiKey);
+  const baseUrl = (name: UrlOption) => {
+    const { [name]: option } = options;
+    const value = option ?? (environment[variables[name]] || undefined);
+    const setting = option === undefined ? variables[name] : `The option ${name}`;
+    return value === undefined ? undefined : parseBaseUrl(setting, value).href;
+  };
   const folder =
     more.cache === false || cacheDirectory === undefined ? undefined : join(cacheDirectory, 'astro-snippets');
-  return {
-    ...more,
-    apiKey,
-    hasKeyFile: Boolean(environment[variables.apiKeyFile]),
-    renderBaseUrl: baseUrl('renderBaseUrl', options, environment),
-    retrieveBaseUrl: baseUrl('retrieveBaseUrl', options, environment),
-    urlOptions: urlOptions.filter((name) => options[name] !== undefined),
-    links: links && urls && { base: urls.base, trailingSlash: urls.trailingSlash },
-    policy: hasPolicy ? (csp ?? 'warn') : 'none',
-    ...cacheFolders(folder),
-    images: images && assets && { hosts: images.hosts, assets },
-  };
-}
-
-/** Where answers are cached and images are kept, in the folder that also contains the manifest. */
-export function cacheFolders(folder: string | undefined): Pick<Settings, 'answerFolder' | 'imageFolder'> {
-  return { answerFolder: folder && join(folder, 'answers'), imageFolder: folder && join(folder, 'images') };
-}
-
-function baseUrl(name: UrlOption, options: ParsedOptions, environment: Environment): string | undefined {
-  const { [name]: option } = options;
-  const value = option ?? (environment[variables[name]] || undefined);
-  const setting = option === undefined ? variables[name] : `The option ${name}`;
-  return value === undefined ? undefined : checked(() => parseBaseUrl(setting, value).href);
-}
-
-function checked(check: () => string): string {
   try {
-    return check();
+    const key = environment[variables.apiKey] || undefined;
+    const apiKey = key && checkApiKey(key, variables.apiKey);
+    if (apiKey !== undefined) protectKey(apiKey);
+    return {
+      ...more,
+      apiKey,
+      hasKeyFile: Boolean(environment[variables.apiKeyFile]),
+      renderBaseUrl: baseUrl('renderBaseUrl'),
+      retrieveBaseUrl: baseUrl('retrieveBaseUrl'),
+      urlOptions: urlOptions.filter((name) => options[name] !== undefined),
+      links: links && urls && { base: urls.base, trailingSlash: urls.trailingSlash },
+      policy: hasPolicy ? (csp ?? 'warn') : 'none',
+      ...cacheFolders(folder),
+      images: images && assets && { hosts: images.hosts, assets },
+    };
   } catch (error) {
     throw error instanceof SnippetError ? userError('invalid-options', error.message) : error;
   }
+}
+
+/** @param folder the one that also contains the manifest. */
+export function cacheFolders(folder: string | undefined): Pick<Settings, 'answerFolder' | 'imageFolder'> {
+  return { answerFolder: folder && join(folder, 'answers'), imageFolder: folder && join(folder, 'images') };
 }
 
 export function hasConnection({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settings): boolean {
@@ -113,14 +108,19 @@ export function withoutKeyWarning(settings: Settings): string {
 /** @returns the key. @throws AstroError that names everything that is missing, and what needs it, such as a page. */
 export function requireConnection(settings: Settings, neededFor?: string): string {
   const { apiKey, renderBaseUrl, retrieveBaseUrl } = settings;
-  if (apiKey !== undefined && hasConnection(settings)) return apiKey;
-  const url = { code: 'missing-url', text: 'No base URL of the service is set' } as const;
   const missing = apiKey === undefined ? [whyWithoutKey(settings)] : [];
-  if ((renderBaseUrl ?? retrieveBaseUrl) === undefined) missing.push(url);
+  if ((renderBaseUrl ?? retrieveBaseUrl) === undefined) {
+    missing.push({ code: 'missing-url', text: 'No base URL of the service is set' });
+  }
+  const [first] = missing;
+  if (apiKey !== undefined && first === undefined) return apiKey;
   const texts = missing.map(({ text }) => `${text}.`);
   if (neededFor !== undefined) texts.push(`Needed for ${neededFor}.`);
-  const next = missing.map(({ code }) => hints[code]);
-  throw userError((missing[0] ?? url).code, texts.join(' '), next.join('\n'));
+  throw userError(
+    first?.code ?? 'missing-key',
+    texts.join(' '),
+    missing.map(({ code }) => hints[code]).join('\n'),
+  );
 }
 
 /** @throws AstroError if the option throws, or returns anything but a URL that `mayBe` linked to. */
@@ -135,7 +135,7 @@ export function editUrlOf(
   } catch (error) {
     throw userError('invalid-options', `The function editUrl failed for snippet ${id}: ${reasonOf(error)}`);
   }
-  // A promise is refused below. Its rejection, which nothing else handles, would end the process.
+  // A promise is refused below. Its rejection would end the process.
   if (url instanceof Promise) url.catch(() => {});
   // A URL of the site's own is relative to any page.
   const parsed = typeof url === 'string' ? URL.parse(url, 'https://site.invalid/') : null;

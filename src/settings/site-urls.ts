@@ -1,5 +1,5 @@
 export interface SiteUrls {
-  /** Where the site is published, such as `https://example.com`, if that is known. */
+  /** Such as `https://example.com`, if it is known. */
   site?: string | undefined;
   base: string;
   trailingSlash: 'always' | 'never' | 'ignore';
@@ -26,10 +26,10 @@ export function pathOfFile(name: string, isPage: boolean, urls: SiteUrls): strin
 }
 
 /**
- * The URL under which a file of the output is published: absolute if the site's own URL is known, else root-relative.
+ * The URL at which a file of the output is published: absolute if that of the site is known, else root-relative.
  * Percent-encoded, so it contains no quotation marks, blanks or line breaks.
  *
- * @param urls `undefined` where Astro did not write the files: then a page has the name that it has in the folder.
+ * @param urls `undefined` where Astro did not write the files: then a page is known by the name of its file.
  */
 export function publishedUrl(name: string, isPage: boolean, urls?: Omit<SiteUrls, 'format'>): string {
   const { site, base = '/', trailingSlash } = urls ?? {};
@@ -41,7 +41,7 @@ export function publishedUrl(name: string, isPage: boolean, urls?: Omit<SiteUrls
   return site === undefined || !URL.canParse(url, site) ? url : new URL(url, site).href;
 }
 
-/** Unlike `encodeURI`, also encodes what would end the path. */
+/** Also encodes what would end the path. */
 function pathIn(base: string, name: string): string {
   const path = encodeURI(name.toWellFormed()).replace(/[?#]/g, encodeURIComponent);
   return `${base.replace(/\/+$/, '')}/${path}`;
@@ -52,8 +52,7 @@ export function routeFiles(pathname: string, base: string): string[] {
   const root = base.replace(/\/+$/, '');
   const inside = root !== '' && pathname.startsWith(`${root}/`) ? pathname.slice(root.length) : pathname;
   const decoded = decodePath(inside);
-  // The path of a file may contain a percent sign, such as `/tags/100%/`. Astro 5 decodes `%25` for the URL of a page, and
-  // not for its file.
+  // A path may contain a percent sign, such as `/tags/100%/`. Astro 5 decodes `%25` for a URL, and not for its file.
   const other = decoded === inside ? inside.replaceAll('%', '%25') : inside;
   const names = [decoded, other].flatMap((path) => {
     const name = path.replace(/^\/+|\/+$/g, '').replace(/(^|\/)index\.html$/, '');

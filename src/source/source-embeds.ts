@@ -39,7 +39,7 @@ const literalId =
 const attributesOfTag = String.raw`(?:\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|"[^"]*"|'[^']*'|[^>])*`;
 
 /** Finds the embeds that a source writes outside of comments and examples, in their order. */
-export function embedsIn(text: string, file: string): SourceEmbed[] {
+export function embedsIn(file: string, text: string = readSource(file)): SourceEmbed[] {
   if (!/snippet/i.test(text)) return [];
   const shown = withoutComments(text, file);
   const elements = blank(shown, codeElement);
@@ -105,7 +105,7 @@ function idIn(attributes: string): string | undefined {
   return /\b(?:id|of)\b|\.\.\.|\$/.test(attributes) ? undefined : '';
 }
 
-/** The file of a path or of a module's id, in the form of Vite's ids: with slashes, and without a query. */
+/** The file of a path or of a module's id, as Vite writes it: with slashes, and without a query. */
 export function fileOf(id: string): string {
   return id.replace(/[?#].*$/, '').replaceAll('\\', '/');
 }
@@ -116,7 +116,7 @@ export function shownSource(id: string, root: string): string {
 }
 
 /** A file that does not exist, or no longer does, counts as empty. */
-export function readSource(file: string): string {
+function readSource(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
@@ -127,10 +127,10 @@ export function readSource(file: string): string {
 /** The lines of a source that write embeds, or else the one that names what does, for people. */
 export function placeIn(file: string, root: string): { place: string; line: number } {
   const text = readSource(file);
-  const written = new Set(embedsIn(text, file).map(({ line }) => line));
+  const written = new Set(embedsIn(file, text).map(({ line }) => line));
   const shown = withoutComments(text, file).split('\n');
   const named = shown.findIndex((line) => /snippet-embed|astro-snippets\/components/i.test(line)) + 1;
-  const lines = written.size > 0 || named === 0 ? [...written] : [named];
+  const lines = written.size > 0 ? [...written] : [named].filter(Boolean);
   const place = [shownSource(file, root), lines.join(' or ')].filter(Boolean).join(':');
   return { place, line: lines[0] ?? 1 };
 }

@@ -6,14 +6,11 @@ import type { SiteSource } from './source-search.ts';
 import type { WrittenEmbeds } from './written-embeds.ts';
 
 /** What is wrong with a module. `message` follows the name of its file. Without a code, it is a warning. */
-interface Flaw {
-  code?: ErrorCode;
-  message: string;
-}
+type Flaw = { code?: ErrorCode; message: string };
 
 const perhapsOnDemand: Flaw = {
   message:
-    'mentions an embed, and is part of what renders pages on demand: there, it would stay empty. On demand, fetch the snippet with SnippetClient from astro-snippets/client in the frontmatter of the page.',
+    'mentions an embed, and is part of what renders pages on demand, where it would stay empty. There, fetch the snippet with SnippetClient from astro-snippets/client in the frontmatter of the page.',
 };
 
 // By the environments of Vite in which nothing replaces an embed.
@@ -48,19 +45,17 @@ export function flawOf(found: WrittenEmbeds, id: string, environment: string): F
   return (flaw === undefined ? found.has('names') : isOnlyWarned) ? perhaps : flaw;
 }
 
-interface BundledSite {
-  source: SiteSource;
-  /** Whether the server bundle also has the prerendered pages, as in Astro 5. */
-  isMixed: boolean;
-  warn(file: string, message: string): void;
-}
-
-/** @throws AstroError that names each module that must not be published. */
+/**
+ * @param isMixed whether the server bundle also has the prerendered pages, as in Astro 5
+ * @throws AstroError that names each module that must not be published.
+ */
 export function checkBundle(
   context: Rolldown.PluginContext,
   bundle: Rolldown.OutputBundle,
   modules: ReadonlyMap<string, WrittenEmbeds>,
-  site: BundledSite,
+  source: SiteSource,
+  isMixed: boolean,
+  warn: (file: string, message: string) => void,
 ): void {
   const { name: environment } = context.environment;
   const candidates = [...modules].filter(([id, found]) => flawOf(found, id, environment));
@@ -70,30 +65,27 @@ export function checkBundle(
   const errors: { code: ErrorCode; text: string }[] = [];
   for (const [id, found] of candidates) {
     if (!chunks.some((bundled) => /snippet/i.test(bundled[id]?.code ?? ''))) continue;
-    const reached = environment === 'ssr' ? reach(context, id, site) : 'page';
+    const reached = environment === 'ssr' ? reach(context, id, source, isMixed) : 'page';
     const certain = flawOf(found, id, reached === undefined ? 'prerender' : environment);
     if (certain === undefined) continue;
     const { code, message } = reached === 'perhaps' ? perhapsOnDemand : certain;
     const file = fileOf(id);
-    const { place } = isStore(id)
-      ? { place: 'The store of collections' }
-      : placeIn(file, site.source.folders.root);
-    if (code === undefined) site.warn(file, `${place} ${message}`);
+    const place = isStore(id) ? 'The store of collections' : placeIn(file, source.folders.root).place;
+    if (code === undefined) warn(file, `${place} ${message}`);
     else errors.push({ code, text: `${place}\n    ${message}` });
   }
   const [first] = errors;
   if (first === undefined) return;
-  const entries = errors.map(({ text }) => text).sort();
-  const files = entries.length === 1 ? 'A file contains' : `${entries.length} files contain`;
-  const message = `${files} embeds where no snippet can be inlined.\n\n${entries.join('\n\n')}\n`;
-  throw userError(first.code, message);
+  const files = errors.length === 1 ? 'A file contains' : `${errors.length} files contain`;
+  const entries = errors.map(({ text }) => `${text}\n`).sort();
+  throw userError(first.code, [`${files} embeds where no snippet can be inlined.\n`, ...entries].join('\n'));
 }
 
 export function isStore(id: string): boolean {
   return id.endsWith('astro:data-layer-content');
 }
 
-// These import everything, so what is reached through them alone may not be shown on any on-demand page.
+// These import everything: not all that is reached through them alone is shown on a page.
 const contentModules =
   /astro:content|astro:asset-imports|content-modules\.mjs|data-layer|[?&]astro(?:Content|PropagatedAssets)/;
 // It runs for prerendered pages too.
@@ -103,7 +95,8 @@ const middleware = /(?:virtual:astro:|astro-internal:)middleware/;
 function reach(
   context: Rolldown.PluginContext,
   id: string,
-  { isMixed, source: { folders, routes } }: BundledSite,
+  { folders, routes }: SiteSource,
+  isMixed: boolean,
 ): 'page' | 'perhaps' | undefined {
   const onDemand = routes.filter(({ isPrerendered, origin }) => !isPrerendered && origin !== 'internal');
   const pages = new Set(onDemand.map(({ entrypoint }) => fileOf(join(folders.root, entrypoint))));

@@ -16,9 +16,8 @@ const mention = new RegExp(
 const styles = /\.(?:css|scss|sass|less|styl|stylus|pcss|postcss)(?:$|\?)|[?&]type=style/;
 
 /**
- * Rejects embeds that nothing would replace: lost before a page is rendered, in the browser, or on pages that are rendered
- * on demand. A build checks what is in the bundles, `astro dev` each module that is loaded. What `onMention` throws fails
- * the build.
+ * Rejects embeds that nothing would replace: lost before a page is rendered, in the browser, or on demand. A build checks
+ * what is in its bundles, `astro dev` each module. What `onMention` throws fails the build.
  */
 export function sourcePlugin(
   source: SiteSource,
@@ -75,7 +74,7 @@ export function sourcePlugin(
         const written = findWritten(program);
         found.set(id, written);
         if (mode === 'build') return;
-        // The dev server has one environment for all pages, so each page is checked when it is served.
+        // Each page of the dev server is checked when it is served.
         const flaw = flawOf(written, id, environment === 'client' ? environment : 'prerender');
         if (flaw === undefined) return;
         const { place, line } = placeIn(file, source.folders.root);
@@ -93,7 +92,6 @@ export function sourcePlugin(
       order: 'pre',
       async handler(_options, bundle) {
         const { name: environment } = this.environment;
-        // As in Astro 5, whose server bundle also has the prerendered pages.
         const isMixed = !separatesPrerendered(this.environment.getTopLevelConfig());
         if (environment === (isMixed ? 'ssr' : 'prerender')) {
           source.importsOf = (id) => {
@@ -104,7 +102,7 @@ export function sourcePlugin(
         const found = modules.get(environment);
         if (found === undefined) return;
         const { checkBundle } = await import('./source-flaws.ts');
-        checkBundle(this, bundle, found, { isMixed, source, warn });
+        checkBundle(this, bundle, found, source, isMixed, warn);
       },
     },
   };

@@ -7,14 +7,7 @@ import type { AskedComponent, ComponentPlace } from '../embed/element.ts';
 import { userError } from '../failures/errors.ts';
 import type { PlaceOf } from '../failures/report.ts';
 import { canonicalPath, decodePath } from '../settings/site-urls.ts';
-import {
-  embedsIn,
-  fileOf,
-  literalRequest,
-  readSource,
-  type SourceEmbed,
-  shownSource,
-} from './source-embeds.ts';
+import { embedsIn, fileOf, literalRequest, type SourceEmbed, shownSource } from './source-embeds.ts';
 
 export interface SiteSource {
   folders: {
@@ -52,7 +45,7 @@ export class SourceSearch {
   }
 
   get #all(): readonly SourceEmbed[] {
-    this.#embeds ??= listSources(this.source).flatMap((file) => embedsIn(readSource(file), file));
+    this.#embeds ??= listSources(this.source).flatMap((file) => embedsIn(file));
     return this.#embeds;
   }
 
@@ -178,10 +171,10 @@ function isContent(file: string): boolean {
 
 /** What is in `srcDir` or loaded, and content anywhere in the project but in packages, the output and hidden folders. */
 function listSources({ folders: { root, srcDir, publicDir, outDir }, loaded }: SiteSource): string[] {
-  const list = (folder: string, types: string): string[] => {
-    const left = [publicDir, outDir].map((path) => `${shownSource(path, folder)}/**`);
-    const found = globSync(`**/*.{${types}}`, { cwd: folder, exclude: ['**/node_modules/**', ...left] });
-    return found.map((path) => fileOf(join(folder, path)));
+  const list = (cwd: string, types: string): string[] => {
+    const left = [publicDir, outDir].map((path) => `${shownSource(path, cwd)}/**`);
+    const found = globSync(`**/*.{${types}}`, { cwd, exclude: ['**/node_modules/**', ...left] });
+    return found.map((path) => fileOf(join(cwd, path)));
   };
   const listed = [...list(root, contentTypes), ...list(srcDir, `${contentTypes},${moduleTypes}`)].sort();
   return [...new Set([...listed, ...loaded])];

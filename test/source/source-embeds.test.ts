@@ -14,7 +14,7 @@ test.for<[source: string, requests: [id: number, params?: string][]]>([
   ['<Snippet id={id} /><snippet-embed id="{n}"></snippet-embed><snippet-embedded id="1" />', []],
   [`<snippet-embed id="0"></snippet-embed><snippet-embed id="7" params='{'></snippet-embed>`, []],
 ])('in %s, these snippets are asked for early', ([source, requests]) => {
-  const found = embedsIn(source, 'page.astro').flatMap((embed) => literalRequest(embed) ?? []);
+  const found = embedsIn('page.astro', source).flatMap((embed) => literalRequest(embed) ?? []);
   expect(found).toMatchObject(requests.map(([id, params]) => ({ id, params })));
 });
 
@@ -39,7 +39,7 @@ test.for<[source: string, file: string, found: string[]]>([
   // A component in code is rendered.
   ['<code><snippet-embed id="1"><Snippet id={2} /></code>', 'a.astro', ['2']],
 ])('%s in %s contains these ids', ([source, file, found]) => {
-  expect(embedsIn(source, file).map(({ id }) => id ?? '?')).toEqual(found);
+  expect(embedsIn(file, source).map(({ id }) => id ?? '?')).toEqual(found);
 });
 
 test.for<[id: string, root: string]>([
