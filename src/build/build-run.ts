@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import { containerPage, integration } from '../embed/element.ts';
-import type { EmbedNote, InvalidEmbed } from '../failures/report.ts';
+import { describeNote, type InvalidEmbed } from '../failures/report.ts';
 import { shownPath } from '../files/paths.ts';
 import { isSince } from '../files/read.ts';
 import type { Manifest } from '../record/manifest.ts';
@@ -16,13 +16,7 @@ import type { FetchedSnippets, FetchHook, SnippetFetcher } from '../snippets/fet
 import type { FileEmbed } from '../snippets/file-embeds.ts';
 import type { SourceSearch } from '../source/source-search.ts';
 import type { CollectedEntry, GeneratedSite } from './inline-snippets.ts';
-import {
-  listSiteFiles,
-  OutputVerifier,
-  type ScannableFile,
-  type ScannedSite,
-  type SiteFile,
-} from './scan-site.ts';
+import { listSiteFiles, OutputVerifier, type ScannableFile, type ScannedSite } from './scan-site.ts';
 import { SiteRun } from './site-run.ts';
 
 const unfinished = 'The last build was not finished.';
@@ -48,13 +42,13 @@ export class BuildRun extends SiteRun implements GeneratedSite {
   announcements: Announcements | undefined;
   hadManifest = false;
   #lock: ReturnType<typeof lockForBuild> | undefined;
-  /** Collections for which snippets are being fetched: Astro loads all of them at the same time. */
+  /** How many collections are fetching: Astro loads all at the same time. */
   #fetching = 0;
-  /** By the names of collections, since Astro may load one again. */
+  /** By collection, since Astro may load one again. */
   readonly #collected = new Map<string, CollectedEntry[]>();
   /** Unless the site needs no manifest. */
   #inlined: Manifest | undefined;
-  /** When pages were done, in milliseconds since the epoch: what was written later is checked, too. */
+  /** In milliseconds since the epoch: what is written after the pages is checked, too. */
   #finishedAt: number | undefined;
 
   get collected(): CollectedEntry[] {
@@ -66,11 +60,11 @@ export class BuildRun extends SiteRun implements GeneratedSite {
   }
 
   protected override async openFetcher(): Promise<SnippetFetcher> {
-    // Until then, a refresh may write the record of the last build.
+    // Until then, a refresh may write the last record.
     if (this.site.command === 'build') await this.lockOutput();
     const { SnippetFetcher } = await import('../snippets/fetch-snippets.ts');
     const { readManifest, supersededBy } = await import('../record/manifest.ts');
-    // Needed later. While Astro bundles and renders, loading it delays nothing.
+    // Needed later. Loading it delays nothing while Astro bundles.
     void import('./inline-snippets.ts').catch(() => {});
     this.before = (await readManifest(this.manifest)).manifest;
     return new SnippetFetcher(this.settings, {
@@ -98,11 +92,11 @@ export class BuildRun extends SiteRun implements GeneratedSite {
     }
   }
 
-  /** Snippets are fetched as soon as they are known: those of the last build now, others when a page announces them. */
+  /** Fetches snippets as soon as they are known: those of the last build now, others when a page announces them. */
   async start(): Promise<void> {
     // Before Astro empties the output of the build that is running.
     if (existsSync(this.#lockFile)) await this.lockOutput();
-    this.announcements = new Announcements((request, pathname) => this.#prefetch(request, pathname));
+    this.announcements = hearAnnouncements((request, pathname) => this.#prefetch(request, pathname));
     this.hadManifest = existsSync(this.manifest);
     // Nothing more is loaded for a site that never showed a snippet.
     if (this.hadManifest) {
@@ -111,14 +105,14 @@ export class BuildRun extends SiteRun implements GeneratedSite {
       if (requests.length > 0) this.#requireConnection('the snippets of the last build');
       // From here on the record is wrong, even if this build is killed.
       removeManifest(this.manifest, unfinished);
-      // While Astro still bundles. A snippet that is no longer embedded costs a request and nothing else.
+      // A snippet that is no longer embedded costs only a request.
       for (const request of requests) fetcher.answers.prefetch(request);
     }
     await this.#renewEntries();
     await this.prepareClasses();
   }
 
-  /** Has pages rendered again once an entry has changed: Astro restores those whose own data is the same as it was. */
+  /** Has pages rendered again once an entry has changed: Astro restores those whose own data is the same. */
   async #renewEntries(): Promise<void> {
     const { cacheDir, experimental } = this.site.config;
     const { collected } = this;
@@ -136,7 +130,7 @@ export class BuildRun extends SiteRun implements GeneratedSite {
   #prefetch(request: SnippetRequest, pathname: string): void {
     // Fails the page that announced the snippet.
     this.#requireConnection(pathname);
-    // They may depend on the page's language, which is known once the page is rendered.
+    // The option may depend on the page's language, which is not known yet.
     if (this.settings.params !== undefined) return;
     // What fails here fails again when the page needs the snippet.
     const prefetch = (fetcher: SnippetFetcher) => fetcher.answers.prefetch(request);
@@ -148,8 +142,8 @@ export class BuildRun extends SiteRun implements GeneratedSite {
   }
 
   /**
-   * Until this build has ended, no other build or refresh may write to the output. Called with the first sign of an embed,
-   * in the site's own code or its collections. @throws AstroError if another build writes to it.
+   * Keeps other builds and refreshes from the output until this build has ended. Called with the first sign of an embed, in
+   * the site's code or its collections. @throws AstroError if another build writes to it.
    */
   async lockOutput(): Promise<void> {
     const { root, outDir } = this.site.sources.folders;
@@ -162,7 +156,7 @@ export class BuildRun extends SiteRun implements GeneratedSite {
     await this.#lock;
   }
 
-  /** When all pages are generated: inlines snippets into the output, once. */
+  /** Inlines snippets once all pages are generated. */
   async finish(directory: string, routeToHeaders?: RouteToHeaders): Promise<void> {
     if (this.#finishedAt !== undefined) return;
     this.directory = directory;
@@ -170,13 +164,12 @@ export class BuildRun extends SiteRun implements GeneratedSite {
     await this.#attempt(async () => {
       const { apiKey, exclude } = this.settings;
       const { scannable, others } = listSiteFiles([directory], exclude);
-      const verifier = new OutputVerifier(apiKey);
-      this.verifier = verifier;
+      this.verifier = new OutputVerifier(apiKey);
       // There was no sign of an embed so far, but there may be one in the output.
       const isPlain =
         this.#lock === undefined &&
         this.#collected.size === 0 &&
-        !scannable.some((file) => verifier.mayEmbed(file));
+        !scannable.some((file) => this.verifier.mayEmbed(file));
       if (!isPlain) await this.#inline(scannable);
       await this.verifier.read(others);
       for (const { file } of this.verifier.withKey) rmSync(file, { force: true });
@@ -186,9 +179,9 @@ export class BuildRun extends SiteRun implements GeneratedSite {
     await this.close();
   }
 
-  /** What it loads would be most of the cost of a site without embeds. */
+  /** Loads most of the code: a site without embeds does without. */
   async #inline(scannable: readonly ScannableFile[]): Promise<void> {
-    // What is inside an embed goes, so the files are checked as they are then.
+    // Checks files as they are then: what is inside an embed goes.
     this.verifier = new OutputVerifier(this.settings.apiKey);
     this.fetcher = await this.open();
     this.search = await this.openSearch();
@@ -196,37 +189,38 @@ export class BuildRun extends SiteRun implements GeneratedSite {
     this.#inlined = await buildSite(this, scannable);
   }
 
-  /**
-   * In the last `astro:build:done` of all, since a build that fails has no record. Embeds in files that other integrations
-   * wrote since are refused, as copies, compressed files and lists for service workers exist by then. So are compressed files
-   * that were made before.
-   */
+  /** In the last `astro:build:done` of all, since a build that fails has no record. */
   async complete(directory: string): Promise<void> {
     const at = this.#finishedAt;
-    if (at !== undefined) {
-      await this.#attempt(async () => {
-        const { verifier } = this;
-        const inlined = this.#inlined;
-        const isLate = ({ file }: SiteFile) => isSince(statSync(file, { throwIfNoEntry: false }), at);
-        const { scannable, others, compressed } = listSiteFiles([directory], this.settings.exclude);
-        const embedding = scannable.filter((file) => isLate(file) && verifier.mayEmbed(file));
-        await verifier.read(others.filter(isLate));
-        // Of the whole build: Astro still removed those that it rendered pages with.
-        for (const line of verifier.codeWarnings()) this.logger.warn(line);
-        verifier.refuse((names) => `Another integration wrote the API key into ${names}.`);
-        if (embedding.length > 0 || inlined !== undefined) {
-          const { refuseLateFiles } = await import('./output-state.ts');
-          refuseLateFiles(embedding, compressed, inlined);
-        }
-        // A site without snippets has no record, and there is nothing to say of that.
-        if (inlined === undefined) rmSync(missingNote(this.manifest), { force: true });
-        else await (await import('./inline-snippets.ts')).recordSite(this, inlined, at);
-      });
-    }
+    if (at !== undefined) await this.#attempt(() => this.#record(directory, at));
     await this.release();
   }
 
-  /** Notes why there is no record where `work` fails, unless the output is another build's. */
+  /**
+   * Refuses embeds in files that other integrations wrote after pages were done, as copies, compressed files and lists for
+   * service workers exist by then; and compressed files that were made before.
+   */
+  async #record(directory: string, at: number): Promise<void> {
+    const { verifier } = this;
+    const { scannable, others, compressed } = listSiteFiles([directory], this.settings.exclude);
+    const isLate = ({ file }: { file: string }) => isSince(statSync(file, { throwIfNoEntry: false }), at);
+    const embedding = scannable.filter((file) => isLate(file) && verifier.mayEmbed(file));
+    await verifier.read(others.filter(isLate));
+    // Only now: Astro has removed the scripts that it rendered pages with.
+    for (const line of verifier.codeWarnings()) this.logger.warn(line);
+    verifier.refuse((names) => `Another integration wrote the API key into ${names}.`);
+    const inlined = this.#inlined;
+    if (embedding.length > 0 || inlined !== undefined) {
+      const { refuseLateFiles } = await import('./output-state.ts');
+      refuseLateFiles(embedding, compressed, inlined);
+    }
+    // A site without snippets needs no record.
+    if (inlined === undefined) return rmSync(missingNote(this.manifest), { force: true });
+    const { recordSite } = await import('./inline-snippets.ts');
+    await recordSite(this, inlined, at);
+  }
+
+  /** If `work` fails, notes why there is no record, unless another build has the output. */
   async #attempt(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -248,70 +242,72 @@ export class BuildRun extends SiteRun implements GeneratedSite {
   }
 }
 
-/** What `<Snippet>` announced while pages were rendered. */
-export class Announcements {
-  /** By the path of the page: how often it announced each snippet, by its key. */
-  readonly #pages = new Map<string, Map<string, number>>();
-  /** Together, since a page may be rendered under the path of another one, such as a fallback of another language. */
-  readonly #rendered = new Map<string, { id: string; times: number }>();
-  readonly stop: () => void;
+export type Announcements = ReturnType<typeof hearAnnouncements>;
 
-  /** @param onFirst called with each snippet once. Whatever it throws fails the page. */
-  constructor(onFirst: (request: SnippetRequest, pathname: string) => void) {
-    const hear: typeof integration.announce = (id, params, pathname) => {
-      const request = toRequest(id, params);
-      const { key } = request;
-      const onPage = this.#pages.get(pathname) ?? new Map<string, number>();
-      this.#pages.set(pathname, onPage.set(key, (onPage.get(key) ?? 0) + 1));
-      const { times = 0 } = this.#rendered.get(key) ?? {};
-      this.#rendered.set(key, { id: String(id), times: times + 1 });
-      if (times === 0) onFirst(request, pathname);
-    };
-    integration.announce = hear;
-    this.stop = () => {
+/**
+ * Hears what `<Snippet>` announces while pages are rendered.
+ *
+ * @param onFirst called with each snippet once. If it throws, the page fails.
+ */
+function hearAnnouncements(onFirst: (request: SnippetRequest, pathname: string) => void) {
+  /** By the path of a page and the key of a snippet: how often it was announced. */
+  const pages = new Map<string, Map<string, number>>();
+  /** Of all pages: one may be rendered under the path of another, such as a fallback of another language. */
+  const rendered = new Map<string, { id: string; times: number }>();
+  const hear: typeof integration.announce = (id, params, pathname) => {
+    const request = toRequest(id, params);
+    const { key } = request;
+    const onPage = pages.get(pathname) ?? new Map<string, number>();
+    pages.set(pathname, onPage.set(key, (onPage.get(key) ?? 0) + 1));
+    const { times = 0 } = rendered.get(key) ?? {};
+    rendered.set(key, { id: String(id), times: times + 1 });
+    if (times === 0) onFirst(request, pathname);
+  };
+  integration.announce = hear;
+  return {
+    stop(): void {
       // Another build of this process may have begun.
       if (integration.announce === hear) integration.announce = undefined;
-    };
-  }
+    },
 
-  /**
-   * Snippets that were rendered but are not in the output, with the names of their page's files if these are known. One that
-   * is there less often than it was rendered is a warning, as a page may render something for another purpose, too.
-   */
-  lost(
-    site: ScannedSite,
-    scannable: readonly ScannableFile[],
-    base: string,
-    warn: (note: EmbedNote) => void,
-  ): (InvalidEmbed & { files: string[] })[] {
-    if (this.#pages.size === 0) return [];
-    const embedsIn = new Map(site.files.map(({ name, embeds }) => [name, embeds]));
-    const names = new Set(scannable.map(({ name }) => name));
-    const invalid = new Set(site.invalid.map(({ file }) => file));
-    const everywhere = counted(site.files.flatMap(({ embeds }) => embeds));
-    return [...this.#pages].flatMap(([pathname, onPage]) => {
-      const routes = [...routeFiles(pathname, base), pathname.replace(/^\//, '')];
-      const files = routes.filter((name) => names.has(name));
-      const isKnown = files.length > 0;
-      // What is lost may be an embed that is invalid, in any file if the file of the page is not known.
-      if (isKnown ? files.some((name) => invalid.has(name)) : invalid.size > 0) return [];
-      const found = isKnown ? counted(files.flatMap((name) => embedsIn.get(name) ?? [])) : everywhere;
-      return [...onPage].flatMap(([key, times]) => {
-        const { id = '', times: all = 0 } = this.#rendered.get(key) ?? {};
-        const shown = found.get(key) ?? 0;
-        const wanted = isKnown ? times : pathname === containerPage ? all : 0;
-        if ((everywhere.get(key) ?? 0) < all && shown > 0 && shown < wanted) {
-          const message = `${files.join(', ') || pathname}: snippet ${id} was rendered ${wanted} times, but is in the output only ${shown === 1 ? 'once' : `${shown} times`}. What is made of text without tags, such as an excerpt, has no snippets.`;
-          warn({ id, file: files[0], message });
-        }
-        const message = `Snippet ${id} was rendered here, but is not in the output.`;
-        return shown > 0 ? [] : { file: pathname, code: 'embed-lost' as const, message, files, id };
+    /**
+     * Snippets that were rendered but are not in the output, with the files of their page if these are known. Warns of one
+     * that is there less often: a page may render something for another purpose, too.
+     */
+    lost(
+      scanned: ScannedSite,
+      scannable: readonly ScannableFile[],
+      { urls, logger, search }: GeneratedSite,
+    ): (InvalidEmbed & { files: string[] })[] {
+      if (pages.size === 0) return [];
+      const embedsIn = new Map(scanned.files.map(({ name, embeds }) => [name, embeds]));
+      const names = new Set(scannable.map(({ name }) => name));
+      const invalid = new Set(scanned.invalid.map(({ file }) => file));
+      const everywhere = counted(scanned.files.flatMap(({ embeds }) => embeds));
+      return [...pages].flatMap(([pathname, onPage]) => {
+        const routes = [...routeFiles(pathname, urls.base), pathname.replace(/^\//, '')];
+        const files = routes.filter((name) => names.has(name));
+        const isKnown = files.length > 0;
+        // It may be an embed that is invalid, in any file if that of the page is not known.
+        if (isKnown ? files.some((name) => invalid.has(name)) : invalid.size > 0) return [];
+        const found = isKnown ? counted(files.flatMap((name) => embedsIn.get(name) ?? [])) : everywhere;
+        return [...onPage].flatMap(([key, times]) => {
+          const { id = '', times: all = 0 } = rendered.get(key) ?? {};
+          const shown = found.get(key) ?? 0;
+          const wanted = isKnown ? times : pathname === containerPage ? all : 0;
+          if ((everywhere.get(key) ?? 0) < all && shown > 0 && shown < wanted) {
+            const message = `${files.join(', ') || pathname}: snippet ${id} was rendered ${wanted} times, but is in the output only ${shown === 1 ? 'once' : `${shown} times`}. What is made of text without tags, such as an excerpt, has no snippets.`;
+            logger.warn(describeNote({ id, file: files[0], message }, search?.whereWritten));
+          }
+          const message = `Snippet ${id} was rendered here, but is not in the output.`;
+          return shown > 0 ? [] : { file: pathname, code: 'embed-lost' as const, message, files, id };
+        });
       });
-    });
-  }
+    },
+  };
 }
 
-/** How often each snippet is there. What `<Snippet>` announces knows nothing of the params that the site adds. */
+/** How often each snippet is there, without the params that the site adds: `<Snippet>` does not know these. */
 function counted(embeds: readonly FileEmbed[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { request, written = request.key } of embeds)

@@ -22,21 +22,21 @@ import { lockFile, lockForBuild } from '../record/output-lock.ts';
 import { openPack } from '../record/pack.ts';
 import { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { MadePage } from './inline-page.ts';
-import { type GeneratedSite, inlineSnippets, type LeftSnippet, recordSite } from './inline-snippets.ts';
+import { type GeneratedSite, inlineSnippets, recordSite } from './inline-snippets.ts';
 import { shownIn, statesOf } from './output-state.ts';
 import { listSiteFiles, OutputVerifier, type ScannableFile, type SiteFile, scanSite } from './scan-site.ts';
 import { hashOfCopy, pageCopyOf, withoutSuffix } from './side-products/page-copies.ts';
 
 export interface FolderInlining extends Pick<GeneratedSite, 'settings' | 'logger' | 'manifest'> {
-  /** Where people are: paths that are shown begin there. */
+  /** Where paths that are shown begin. */
   cwd: string;
   /** The folder that a generator has written. */
   from: string;
-  /** The folder to publish: the same one, or another that gets everything of it. */
+  /** The folder to publish: the same, or another that gets all of it. */
   to: string;
 }
 
-/** Inlines snippets into files of any generator, and updates those of an earlier run. Writes no file if it throws. */
+/** Inlines snippets into files of any generator, and updates those of earlier runs. Writes nothing if it throws. */
 export async function inlineFolder(inlining: FolderInlining): Promise<void> {
   const { cwd, to, manifest, logger } = inlining;
   refuseFolders(inlining);
@@ -59,7 +59,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
   const last = await openLastRun(inlining, scannable.filter(isPublished));
   const { record: before, kept } = last;
   const settings = { ...inlining.settings };
-  // Without a record, files of an earlier run would never be updated again.
+  // Without a record, these files would never be updated again.
   if (kept.size > 0) settings.missingKey = 'error';
   const verifier = new OutputVerifier(settings.apiKey);
   const fetcher = new SnippetFetcher(settings, {
@@ -67,7 +67,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
     remember: true,
     isSuperseded: supersededBy(before),
   });
-  // Of the files that are made, as they are now: with their embeds, or as an earlier run left them.
+  // Of the files to be made, as they are now.
   const hashes = new Map(kept);
   const copiesOf = Map.groupBy(compressed, ({ name }) => withoutSuffix(name));
   const updated: string[] = [];
@@ -76,7 +76,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
     const site: GeneratedSite = {
       ...inlining,
       settings,
-      // How people link to the files of a folder is not known, so a page has the URL that most servers give it.
+      // The URL that most servers give a page: how people link to it is not known.
       urls: { base: '/', trailingSlash: 'ignore', format: 'preserve' },
       directory: to,
       before,
@@ -110,7 +110,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
       hashes.set(copy.name, '');
     }
     const recorded = new Set(inlined.files.map(({ name }) => name));
-    // A file that the generator has written again without embeds, and one that a minifier has changed, look alike.
+    // A generator may have written it without embeds, or a minifier may have changed it: both look alike.
     const dropped = [...scannable, ...others].filter(
       (file) =>
         isPublished(file) &&
@@ -126,7 +126,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
     // What the command of `refresh --after` was to renew is still out of date.
     await publish(inlining, site, staged, hashes, { ...inlined, pending: before?.pending });
   } catch (error) {
-    // Before anything else, as in a build: an answer that arrives later could end the process without the report.
+    // First, as in a build.
     await fetcher.close().catch(() => {});
     removeOtherPacks(manifest, (await readManifest(lastRecordFile(manifest))).manifest);
     if (!existsSync(manifest)) noteMissing(manifest, error as Error);
@@ -139,19 +139,10 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
   if (same > 1) logger.info(`${count(same, 'file')} are as an earlier run left them.`);
 }
 
-interface LastRun {
-  record: Manifest | undefined;
-  files: ReadonlyMap<string, ManifestFile>;
-  /** The hashes of files that are as it left them, such as those of a generator that did not write them again. */
-  kept: ReadonlyMap<string, string>;
-  pack: ReturnType<typeof openPack> | undefined;
-}
+type LastRun = Awaited<ReturnType<typeof openLastRun>>;
 
-/** Finds out what the last run left, and has these files made from what they were when they were generated. */
-async function openLastRun(
-  { cwd, manifest, logger }: FolderInlining,
-  files: readonly ScannableFile[],
-): Promise<LastRun> {
+/** Reads what the last run left, and has its files made from what they were when they were generated. */
+async function openLastRun({ cwd, manifest, logger }: FolderInlining, scannable: readonly ScannableFile[]) {
   const file = lastRecordFile(manifest);
   const { manifest: record, flaw } = await readManifest(file);
   const found = record?.pack && openPack(manifest, record);
@@ -166,10 +157,11 @@ async function openLastRun(
       `${what} Files that were inlined then stay as they are, and are not in the new record, unless they are written again.`,
     );
   }
-  const recorded = new Map(record?.files.map((file) => [file.name, file]));
+  const files = new Map(record?.files.map((file) => [file.name, file]));
+  /** The hashes of files that are as it left them: the generator has not written them again. */
   const kept = new Map<string, string>();
-  for (const file of pack === undefined ? [] : files) {
-    const known = recorded.get(file.name);
+  for (const file of pack === undefined ? [] : scannable) {
+    const known = files.get(file.name);
     if (known === undefined) continue;
     const hash = hashOf(readFileSync(file.file));
     // A run that was killed has written it, or has not.
@@ -177,24 +169,20 @@ async function openLastRun(
     kept.set(file.name, hash);
     Object.assign(file, { generated: () => pack?.read(known) });
   }
-  return { record, files: recorded, kept, pack };
+  return { record, files, kept, pack };
 }
 
 export function lastRecordFile(manifest: string): string {
   return [manifest, asideOf(manifest)].find(existsSync) ?? manifest;
 }
 
-/** For a record that says more, or less, than the folder holds. */
+/** For a record that is not what the folder holds. */
 function asideOf(manifest: string): string {
   return `${manifest}.unfinished`;
 }
 
-/** What a file with new embeds still shows of the last run: a step after that has changed it, not the generator. */
-function leftIn(
-  { record, files, kept, pack }: LastRun,
-  name: string,
-  { generated, embeds }: MadePage,
-): LeftSnippet[] {
+/** What a file with new embeds still shows of the last run, if a later step has changed it, and not the generator. */
+function leftIn({ record, files, kept, pack }: LastRun, name: string, { generated, embeds }: MadePage) {
   const file = files.get(name);
   if (record === undefined || file === undefined) return [];
   const embedded = new Set(embeds.map(({ request }) => request.key));
@@ -207,8 +195,8 @@ function leftIn(
 }
 
 /**
- * Until everything is written, the record is beside its place: there it would say that it is. It announces what is going
- * to be written, as a refresh does, so that the process can be killed at any moment.
+ * Until everything is written, the record is beside its place. It announces what is going to be written, as in a refresh, so
+ * that the process can be killed at any moment.
  */
 async function publish(
   { from, to, manifest }: FolderInlining,
@@ -241,7 +229,7 @@ async function publish(
   rmSync(aside, { force: true });
 }
 
-/** What earlier runs have left in the output is published, too. */
+/** With what earlier runs have left in the output, which is published, too. */
 function listFiles({ from, to, manifest, settings }: FolderInlining) {
   const isRecord = (file: string) => file.startsWith(dirname(manifest) + sep);
   const isThere = (file: string) => existsSync(file) && !isRecord(file);

@@ -13,27 +13,20 @@ interface InlineOptions extends EditLinks {
   /** By the keys of requests. */
   snippets: ReadonlyMap<string, ShownSnippet>;
   rules: SourceRules;
-  /** Allows in the policies that are sent as headers what a page has to allow. */
+  /** Adds to the policies in headers what a page has to allow. */
   allow?: ((page: string, sources: Sources) => void) | undefined;
   /** For small pages, if each is written before the next is made. Otherwise, each takes its own memory. */
   room?: Buffer;
 }
 
-/** A page as it was generated, and as it is now or is going to be. */
-export interface MadePage {
-  generated: Buffer;
-  embeds: readonly FileEmbed[];
-  file: Buffer;
-  /** Whether the page sets a policy itself, which allows what is inlined. */
-  hasPolicy: boolean;
-  isLinked: boolean;
-}
+/** A page as it was generated, and as it becomes. */
+export type MadePage = ReturnType<ReturnType<typeof pageInliner>>;
 
 /** The one way to make a page, for builds, refreshes, folders and `astro dev`. */
 export function pageInliner({ snippets, rules, allow, room, ...editLinks }: InlineOptions) {
-  /** Composes the content of an embed, and remembers it for the next that is written alike. */
+  /** Composes a content once for all embeds that are written alike. */
   const composer = (htmlOf: (snippet: ShownSnippet) => string) => {
-    // By the request as an object: a site has few of them, and many embeds of each.
+    // By the request as an object: a site has few, and many embeds of each.
     const composed = new Map<string, Map<SnippetRequest, Composed | undefined>>();
     return ({ request, form }: FileEmbed): Composed | undefined => {
       const key = formKey(form);
@@ -49,11 +42,8 @@ export function pageInliner({ snippets, rules, allow, room, ...editLinks }: Inli
   };
   const inPages = composer(({ html }) => html);
   const elsewhere = composer(({ html, htmlElsewhere = html }) => htmlElsewhere);
-  return (
-    { name, kind }: Pick<ScannableFile, 'name' | 'kind'>,
-    generated: Buffer,
-    found: readonly FileEmbed[],
-  ): MadePage => {
+  type Page = Pick<ScannableFile, 'name' | 'kind'>;
+  return ({ name, kind }: Page, generated: Buffer, found: readonly FileEmbed[]) => {
     const isPage = kind === 'html';
     const { embeds, script } = linkPage(generated, found, isPage ? editLinks : {});
     const policies: Edit[] = [];
@@ -68,6 +58,8 @@ export function pageInliner({ snippets, rules, allow, room, ...editLinks }: Inli
     }
     const pieces = script === undefined ? policies : [...policies, script];
     const file = inline(generated, embeds, isPage ? inPages : elsewhere, pieces, room);
-    return { generated, embeds: found, file, hasPolicy: policies.length > 0, isLinked: script !== undefined };
+    /** Whether the page itself has a policy, which now allows what is inlined. */
+    const hasPolicy = policies.length > 0;
+    return { generated, embeds: found, file, hasPolicy, isLinked: script !== undefined };
   };
 }

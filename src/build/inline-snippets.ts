@@ -4,7 +4,7 @@ import { paced } from '../client/clock.ts';
 import { count, formatDuration } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { slugOfEmbed } from '../embed/element.ts';
-import { type CollectionEntry, describeNote, listPlaces } from '../failures/report.ts';
+import { type CollectionEntry, listPlaces } from '../failures/report.ts';
 import { inTurns, readOpened } from '../files/read.ts';
 import { writeError, writeImages } from '../files/write.ts';
 import { hashSource, headerPolicies } from '../html/content-security-policy.ts';
@@ -40,7 +40,7 @@ import {
 } from './scan-site.ts';
 import { findCopies } from './side-products/page-copies.ts';
 
-/** A site that a generator has written. What is optional is known of Astro's sites alone. */
+/** A site that a generator has written. Only Astro's have what is optional. */
 export interface GeneratedSite {
   settings: Settings;
   urls: SiteUrls;
@@ -50,17 +50,17 @@ export interface GeneratedSite {
   before: Manifest | undefined;
   fetcher: SnippetFetcher;
   verifier: OutputVerifier;
-  /** Astro's, or the command line. Lines are cleaned there. */
+  /** Cleans its lines. */
   logger: Record<'info' | 'warn', (line: string) => void>;
   environment?: EnvironmentFiles | undefined;
   search?: SourceSearch | undefined;
-  /** The headers that an adapter sends with the pages. */
+  /** Headers that an adapter sends with pages. */
   routeToHeaders?: RouteToHeaders | undefined;
-  /** The classes for which CSS was made, with the option `classes`. */
+  /** Classes for which CSS was made. */
   classes?: Pick<ClassFile, 'written'> | undefined;
   collected?: readonly CollectedEntry[] | undefined;
   announcements?: Announcements | undefined;
-  /** Whether the last build left a manifest, even if this version cannot read it. */
+  /** Whether the last build left one, even if this version cannot read it. */
   hadManifest?: boolean;
   lateHooks?: Manifest['lateHooks'];
   /** Astro's folder of files whose names change with their sources. */
@@ -72,20 +72,20 @@ export interface CollectedEntry extends CollectionEntry {
   snippet: FetchedSnippet;
 }
 
-/** What a file still shows of an earlier run, without an embed: a later step has changed the file. */
+/** What a file that a later step has changed still shows of an earlier run, without an embed. */
 export interface LeftSnippet {
   snippet: RecordedSnippet;
-  /** Of the content that it shows; `undefined` where it shows children. */
+  /** Of the content; `undefined` for children. */
   hash: string | undefined;
 }
 
-/** Reads, makes and writes a page, or notes that it has to be written. What is `left` of an earlier run is still shown. */
+/** Reads, makes and writes a page, or prepares that. */
 type WritePage = (
   page: ScannableFile,
   make: (generated: Buffer) => MadePage,
 ) => { made: MadePage; left: readonly LeftSnippet[] };
 
-/** The one way from files with embeds to files with snippets. The manifest that it returns is not written yet. */
+/** The one way from embeds to snippets. @returns the manifest, which is not written yet. */
 export async function inlineSnippets(
   scanned: ScannedSite,
   site: GeneratedSite,
@@ -173,7 +173,7 @@ function siteRecorder(
     };
   });
   const indexes = new Map(recorded.map(({ key }, index) => [key, index]));
-  /** The index of a snippet, which is added if it is new. */
+  /** Adds a snippet that is new. */
   const indexOf = (shown: RecordedSnippet): number => {
     const index = indexes.get(shown.key) ?? recorded.push(shown) - 1;
     indexes.set(shown.key, index);
@@ -235,16 +235,15 @@ function siteRecorder(
 }
 
 /**
- * Runs after Astro has generated the site. If it throws, no file is left in the output that still contains an embed, or in
- * which the report found something invalid. The manifest is not written yet: other integrations may still fail.
+ * Runs after Astro has generated the site. If it throws, no file is left that contains an embed, or something invalid.
  *
- * @returns `undefined` for a site that needs no manifest.
+ * @returns the manifest, unless the site needs none. It is written later, as other integrations may still fail.
  */
 export async function buildSite(
   site: GeneratedSite,
   scannable: readonly ScannableFile[],
 ): Promise<Manifest | undefined> {
-  const { directory, settings, fetcher, search, collected = [], urls, logger } = site;
+  const { directory, settings, fetcher, collected = [], logger } = site;
   let unfinished = new Set<SiteFile>(scannable);
   try {
     const scanned = await scanSite(scannable, site);
@@ -259,10 +258,7 @@ export async function buildSite(
       );
     }
     // Snippets that were rendered but are not in the output.
-    const lost =
-      site.announcements?.lost(scanned, scannable, urls.base, (note) =>
-        logger.warn(describeNote(note, search?.whereWritten)),
-      ) ?? [];
+    const lost = site.announcements?.lost(scanned, scannable, site) ?? [];
     scanned.invalid.push(...lost);
     const incomplete = new Set(lost.flatMap(({ files }) => files));
     unfinished = new Set([...scanned.files, ...scannable.filter(({ name }) => incomplete.has(name))]);
@@ -271,7 +267,7 @@ export async function buildSite(
       unfinished.delete(page);
       return { made, left: [] };
     };
-    // A site that never showed snippets needs no manifest. One that no longer shows any can be checked.
+    // A site that has shown snippets before can be checked.
     const isPlain = unfinished.size + lost.length + collected.length === 0 && !site.hadManifest;
     if (isPlain) return undefined;
     const inlined = await inlineSnippets(scanned, site, write);
@@ -282,16 +278,16 @@ export async function buildSite(
     }
     return inlined;
   } catch (error) {
-    // Before anything else: Node makes a new HTTP/2 stream of an answer that arrives for an aborted one. No one listens
-    // to it, so closing the connections with an error after that would end the process instead of showing the report.
+    // First: Node makes a new HTTP/2 stream of an answer to an aborted one. Nothing listens to it, so closing the connections
+    // with an error after that would end the process without the report.
     await fetcher.close().catch(() => {});
-    // One of them may be part of the new page and part of the old one.
+    // One may be part of the new page and part of the old one.
     for (const { file } of unfinished) rmSync(file, { force: true });
     throw error;
   }
 }
 
-/** In place: nothing reads a page before the build ends, and to write a temporary file and rename it takes many times longer. */
+/** In place: nothing reads it before the build ends, and a temporary file that is renamed takes many times longer. */
 function overwrite({ file, name }: SiteFile, make: (generated: Buffer) => MadePage): MadePage {
   const attempt = <T>(work: () => T): T => {
     try {
@@ -314,7 +310,7 @@ function overwrite({ file, name }: SiteFile, make: (generated: Buffer) => MadePa
   }
 }
 
-/** @param at when snippets were inlined, in milliseconds since the epoch: what a later step has changed is on record, too. */
+/** Records a site as later steps have left it. Snippets were inlined `at` that time, in milliseconds since the epoch. */
 export async function recordSite(
   { manifest, directory, search, before, fetcher, lateHooks, logger }: GeneratedSite,
   inlined: Manifest,
@@ -325,7 +321,7 @@ export async function recordSite(
     return removeManifest(manifest, 'The last build shows children instead of snippets.');
   }
   const copies = search && findCopies(search.source.folders.root, directory, inlined, at);
-  const files = await sealedFiles(directory, inlined.files, { at, before });
+  const files = await sealedFiles(inlined, at, before);
   const late = files.flatMap(({ isLate, name }) => (isLate ? name : []));
   if (late.length > 0) {
     logger.warn(

@@ -11,41 +11,32 @@ import { type ReadableFile, readEmbeds, type SnippetUses } from '../snippets/fil
 import type { ScannableFile, SiteFile } from './scan-site.ts';
 import { hashOfCopy, withoutSuffix } from './side-products/page-copies.ts';
 
-// Whether the output is what the record says. It may have been deleted, rolled back, or built again without the
-// integration, and the record alone would still say that everything is up to date.
+// Whether the output is what the record says: it may have been deleted, rolled back, or built without the integration.
 
 const pastStates = 3;
 
-/** The files of a new record as later steps, such as a minifier, have left them. Snippets were inlined `at` that time. */
-export async function sealedFiles(
-  directory: string,
-  files: readonly ManifestFile[],
-  { at, before }: { at: number; before: Manifest | undefined },
-): Promise<ManifestFile[]> {
+/** The files of a new record as later steps, such as a minifier, have left them. Snippets were inlined `at` a time. */
+export async function sealedFiles({ output, files }: Manifest, at: number, before: Manifest | undefined) {
   const earlier = new Map(before?.files.map((file) => [file.name, file]));
   const sealed: ManifestFile[] = [];
   await inTurns(files, (file) => {
-    const path = join(directory, file.name);
+    const path = join(output, file.name);
     const found = statSync(path, { throwIfNoEntry: false });
     if (found === undefined) return;
     const hash = isSince(found, at) ? hashOf(readFileSync(path)) : file.hash;
     if (hash !== file.hash) file.isLate = true;
-    // Not copied: of a large site, that would take as much memory again.
+    // Not copied: that would take as much memory again.
     sealed.push(Object.assign(file, stateOf(found, hash, earlier.get(file.name))));
   });
   return sealed;
 }
 
-/** Who may have changed files after snippets were inlined, at the beginning of a sentence. */
+/** Who may have changed files later: the beginning of a sentence. */
 export function describeLate({ lateHooks = [] }: Pick<Manifest, 'lateHooks'>): string {
   return new Intl.ListFormat('en', { type: 'disjunction' }).format(lateHooks) || 'Another integration';
 }
 
-export function stateOf(
-  { size, mtimeMs }: Stats,
-  hash: string,
-  before: ManifestFile | undefined,
-): Pick<ManifestFile, 'size' | 'time' | 'hash' | 'past'> {
+export function stateOf({ size, mtimeMs }: Stats, hash: string, before: ManifestFile | undefined) {
   const states = before === undefined ? [] : [before.hash, ...(before.past ?? [])];
   const past = states.filter((one) => one !== hash).slice(0, pastStates);
   return { size, time: Math.floor(mtimeMs), hash, past: past.length === 0 ? undefined : past };
@@ -60,32 +51,28 @@ export function describeChanged(names: readonly string[]): string {
   return `Changed after the build, and still with the contents on record: ${listNames(names)}. A refresh does not write to these.`;
 }
 
-/** A page, or an entry of a collection, that shows a changed snippet and that only a build can update. */
+/** A page, or an entry of a collection, that only a build can update. */
 export interface PageToBuild {
   name: string;
   /** The end of a sentence that begins with the name. */
   reason: string;
 }
 
-export interface OutputFlaws {
-  toBuild: PageToBuild[];
-  /** Files that something else has written since, and that still show what the record says. */
-  changed: string[];
-}
-
-/** Looks at the files of a record: at their sizes and times, and at the bytes of those where these differ. */
-export async function lookAtOutput(manifest: Manifest): Promise<OutputFlaws> {
+/** Compares files with a record: their sizes and times, and their bytes where these differ. */
+export async function lookAtOutput(manifest: Manifest) {
   const { output } = manifest;
-  const flaws: OutputFlaws = { toBuild: [], changed: [] };
+  const toBuild: PageToBuild[] = [];
+  /** Files that another program has written, and that still show what the record says. */
+  const changed: string[] = [];
   if (manifest.files.length > 0 && !existsSync(output)) {
-    return { ...flaws, toBuild: [{ name: 'The output folder', reason: 'is missing' }] };
+    return { toBuild: [{ name: 'The output folder', reason: 'is missing' }], changed };
   }
   const holdsEmbed = embedFinder(manifest.snippets);
   await inTurns(manifest.files, (recorded) => {
     const { name, size, time, shows, past = [] } = recorded;
     const path = join(output, name);
     const found = statSync(path, { throwIfNoEntry: false });
-    const refuse = (reason: string) => void flaws.toBuild.push({ name, reason });
+    const refuse = (reason: string) => void toBuild.push({ name, reason });
     if (found === undefined) return refuse('is missing');
     if (found.size === size && Math.floor(found.mtimeMs) === time) return;
     const bytes = readFileSync(path);
@@ -97,18 +84,18 @@ export async function lookAtOutput(manifest: Manifest): Promise<OutputFlaws> {
     if (shownIn(bytes, shows, recorded, manifest).length < shows.length) {
       return refuse('was changed after the build, and does not show what the record says');
     }
-    flaws.changed.push(name);
+    changed.push(name);
   });
-  return flaws;
+  return { toBuild, changed };
 }
 
-/** @param late files that were written after snippets were inlined, and may contain embeds. */
+/** @param late files that were written after snippets were inlined, and may hold embeds. */
 export function refuseLateFiles(
   late: readonly ScannableFile[],
   compressed: readonly SiteFile[],
-  { files, snippets }: Pick<Manifest, 'files' | 'snippets'> = { files: [], snippets: [] },
+  { files, snippets }: Partial<Manifest> = {},
 ): void {
-  const hashes = new Map(files.map(({ name, hash }) => [name, hash]));
+  const hashes = new Map(files?.map(({ name, hash }) => [name, hash]));
   const holdsEmbed = embedFinder(snippets);
   const withEmbed = late.filter(({ file, name, kind }) => {
     const bytes = readFileSync(file);
@@ -133,10 +120,10 @@ export function refuseLateFiles(
   }
 }
 
-/** Returns what tells whether a file holds an embed, besides those that contents quote. */
-function embedFinder(snippets: Manifest['snippets']): (file: ReadableFile) => boolean {
+/** Finds embeds in files, besides those that contents quote. */
+function embedFinder(snippets: Manifest['snippets'] = []) {
   let quoted: SnippetUses | undefined;
-  return (file) => {
+  return (file: ReadableFile): boolean => {
     const { embeds, invalid } = readEmbeds(file, new Map());
     if (embeds.length > 0 && quoted === undefined) {
       quoted = new Map();
@@ -147,12 +134,12 @@ function embedFinder(snippets: Manifest['snippets']): (file: ReadableFile) => bo
   };
 }
 
-/** Which of these snippets a file shows that something else has written. Where it is not known what it showed, it counts. */
+/** Which of these snippets a file shows that another program has written. One whose content is not known counts. */
 export function shownIn(
   bytes: Buffer,
   shows: readonly number[],
   { older = {} }: ManifestFile,
-  { snippets }: Pick<Manifest, 'snippets'>,
+  { snippets }: Manifest,
 ): number[] {
   const html = bytes.toString();
   const [written, text] = [html, textOf(html)].map(withoutSpace);

@@ -24,16 +24,9 @@ import { openPack } from '../record/pack.ts';
 import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
 import { readEmbeds } from '../snippets/file-embeds.ts';
 import { type MadePage, pageInliner } from './inline-page.ts';
-import {
-  describeLate,
-  lookAtOutput,
-  type OutputFlaws,
-  type PageToBuild,
-  stateOf,
-  statesOf,
-} from './output-state.ts';
+import { describeLate, lookAtOutput, type PageToBuild, stateOf, statesOf } from './output-state.ts';
 import type { SiteFile } from './scan-site.ts';
-import { type DerivedFile, findDerivedFiles, type OldContent } from './side-products/derived-files.ts';
+import { type DerivedFile, findDerivedFiles } from './side-products/derived-files.ts';
 import {
   hashOfCopy,
   listPageCopies,
@@ -42,21 +35,17 @@ import {
   siteFolders,
 } from './side-products/page-copies.ts';
 
-/** A page that a refresh writes. Without its bytes: those of all pages may not fit into memory. */
+/** A page that a refresh writes. The bytes of all pages may not fit into memory. */
 export interface RefreshedPage {
   page: ManifestFile;
   hash: string;
-  /** The snippets of which it shows another content then, by their indexes in the manifest. */
+  /** The snippets that change on it, by their indexes in the manifest. */
   changed: readonly number[];
   copies: SiteFile[];
   made(): Buffer;
 }
 
-export interface RefreshPlan extends OutputFlaws {
-  pages: RefreshedPage[];
-  /** Files that were made from these pages, and that only the command that made them can renew. */
-  stale: DerivedFile[];
-}
+export type RefreshPlan = Awaited<ReturnType<typeof planRefresh>>;
 
 /** A built site, and what the service sends for it now. */
 export interface RefreshedSite {
@@ -69,15 +58,20 @@ export interface RefreshedSite {
   readImage(name: string): Promise<Uint8Array | undefined>;
 }
 
-// Making a page again takes as long as reading it; keeping all pages of a large site takes too much memory.
+// A page is made again as fast as it is read, and all pages of a large site take too much memory.
 const maxKeptBytes = 64 * 1024 * 1024;
 
-/** Computes what a build would make of each page whose snippets have changed, or that a killed refresh was writing. */
-export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
+/** Makes each page whose snippets have changed, or that a killed refresh was writing, as a build would. */
+export async function planRefresh(site: RefreshedSite) {
   const { file, manifest, now, cwd, progress } = site;
   const { output, files, collections, rules, inlinedAt } = manifest;
   const folders = siteFolders(manifest, cwd);
-  const plan: RefreshPlan = { ...(await lookAtOutput(manifest)), pages: [], stale: [] };
+  const plan = {
+    ...(await lookAtOutput(manifest)),
+    pages: [] as RefreshedPage[],
+    /** Files that were made from these pages. Only the command that made them can renew them. */
+    stale: [] as DerivedFile[],
+  };
   const refused = new Set(plan.toBuild.map(({ name }) => name));
   const refuse = (name: string, reason: string) => void plan.toBuild.push({ name, reason });
   for (const entry of collections) {
@@ -125,17 +119,17 @@ export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
     throw userError('published-key', `The API key would be in ${listPlaces(withKey)}. Nothing was written.`);
   }
   plan.changed = [...modified];
-  // Files that show snippets by themselves are looked at as such. A refresh that was killed may have left others, and a
-  // cache folder may be in the output.
+  // A refresh that was killed may have left temporary files, and a cache folder may be in the output.
   const recorded = new Set(files.flatMap(({ name, copies = [] }) => [name, ...copies]));
   const records = `${pathFrom(output, dirname(file))}/`;
-  // What was there before and is unchanged, such as a page that someone wrote by hand, was not made from these pages.
+  // What is older than the build, such as a page that someone wrote by hand, was not made from these pages.
   const mayBeMade = ({ file, name }: SiteFile) =>
     !recorded.has(name) &&
     !isTemporary(name) &&
     !name.startsWith(records) &&
     statSync(file).mtimeMs >= inlinedAt;
-  const derived = findDerivedFiles(folders, changing, oldContents(plan.pages, site), mayBeMade);
+  const changed = new Set(plan.pages.flatMap((page) => page.changed));
+  const derived = findDerivedFiles(folders, changing, { ...site, changed }, mayBeMade);
   plan.stale = derived.filter(({ page }) => page === undefined);
   for (const copy of derived) {
     const original = plan.pages.find(({ page }) => page.name === copy.page);
@@ -146,23 +140,15 @@ export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
   return plan;
 }
 
-function oldContents(pages: readonly RefreshedPage[], { manifest, now }: RefreshedSite): OldContent[] {
-  return [...new Set(pages.flatMap(({ changed }) => changed))].flatMap((index) => {
-    const { id, content } = manifest.snippets[index] ?? {};
-    const sources = content?.sources?.filter((source) => !now[index]?.sources?.includes(source)) ?? [];
-    return id === undefined ? [] : [{ id, text: content?.text ?? '', sources }];
-  });
-}
-
 /** Inlines snippets as a build does, in the pages as they were generated. */
-function pageMaker({ file, manifest, fetched }: RefreshedSite): (page: ManifestFile) => MadePage {
+function pageMaker({ file, manifest, fetched }: RefreshedSite) {
   const { rules, linked, snippets } = manifest;
   const pack = openPack(file, manifest);
   const inlinePage = pageInliner({ snippets: fetched, rules, linked });
-  return (page) => {
+  return (page: ManifestFile): MadePage => {
     const generated = pack.read(page);
     const kind = fileKind(page.name) as FileKind;
-    // As they were asked for: the option `params` is a function, which only a build has.
+    // As they were asked for: only a build has the option `params`.
     const recorded = page.shows.values();
     const addParams = (written: SnippetRequest) => snippets[recorded.next().value ?? -1] ?? written;
     const { embeds } = readEmbeds({ name: page.name, bytes: generated, kind, addParams }, new Map());
@@ -170,7 +156,7 @@ function pageMaker({ file, manifest, fetched }: RefreshedSite): (page: ManifestF
   };
 }
 
-/** The name of a style sheet, which is in every page, changes with the classes that it is made for. */
+/** The name of a style sheet, which every page contains, changes with its classes. */
 function reasonForStyles({ manifest, now }: RefreshedSite): string | undefined {
   if (manifest.classes === undefined) return undefined;
   const before = new Set(manifest.snippets.flatMap(({ content }) => content?.classes ?? []));
@@ -200,32 +186,28 @@ function reasonForPage(
 }
 
 /**
- * Writes the pages of a plan, their copies and images: all beside their places first, and then each is replaced as a whole.
- * The manifest announces what is going to be written, so that the process can be killed at any moment.
+ * Writes the pages of a plan, their copies and images: all beside their places first. The manifest announces what is going to
+ * be written, so that the process can be killed at any moment.
  *
- * @returns pages that are no longer those the plan was made for. They are left alone.
+ * @returns pages that have changed since the plan was made. They are left alone.
  */
-export async function writeRefresh(
-  site: RefreshedSite,
-  { pages }: RefreshPlan,
-  hasCommand: boolean,
-): Promise<PageToBuild[]> {
+export async function writeRefresh(site: RefreshedSite, { pages }: RefreshPlan, hasCommand: boolean) {
   const { file, manifest, now, progress } = site;
   const { output, rules, snippets, files } = manifest;
-  // Not only what changes: after a refresh that was killed, a page may show what the record does not say.
+  // Not only what changes: a refresh that was killed may have written more than the record says.
   const written = new Set(pages.flatMap(({ page }) => page.shows));
   const assets = rules.images?.assets.folder;
   if (assets !== undefined) {
     const folders = siteFolders(manifest, site.cwd).map(({ directory }) => join(directory, assets));
-    // First, since a page must not show what is not there. An image that no page shows does no harm.
+    // First: an image that no page shows does no harm.
     const shown = [...written].map((index) => now[index]);
     await writeImages(folders, shown, site.readImage);
   }
-  // Content that is written nowhere is not what the site shows.
+  // The site does not show content that is written nowhere.
   const contents = snippets.map(({ content }, index) => (written.has(index) ? now[index] : content));
   const recordOf = new Map<string, ManifestFile>();
   for (const page of files) {
-    // The contents that it shows as it is, where they are not those of the new record.
+    // What it shows until it is written, where that differs from the new record.
     const outdated = outdatedIn(manifest, page, contents);
     const older = outdated.map((index) => [index, hashShown(manifest, page, index) ?? null]);
     recordOf.set(page.name, { ...page, older: older.length === 0 ? undefined : Object.fromEntries(older) });

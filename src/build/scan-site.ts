@@ -21,7 +21,7 @@ export interface SiteFile {
 
 export interface ScannableFile extends SiteFile {
   readonly kind: FileKind;
-  /** Reads the file as it was generated, if an earlier run has inlined it. */
+  /** Reads it as it was generated, if an earlier run has inlined it. */
   readonly generated?: () => Buffer;
 }
 
@@ -30,7 +30,7 @@ interface OtherFile extends SiteFile {
   readonly isCode: boolean;
 }
 
-/** Without its path, which is made when it is needed: of a large site, all of them take as much memory as its embeds. */
+/** Makes its path when it is needed: those of a large site take as much memory as its embeds. */
 class OutputFile implements ScannableFile {
   readonly #folder: string;
   readonly name: string;
@@ -47,7 +47,7 @@ class OutputFile implements ScannableFile {
   }
 }
 
-/** Lists the files of a site, in an order that does not depend on the disk. Other binary files are left out. */
+/** Lists the files of a site, in an order that does not depend on the disk. Without other binary files. */
 export function listSiteFiles(
   directories: readonly string[],
   exclude: readonly string[],
@@ -59,7 +59,7 @@ export function listSiteFiles(
   /** Files such as `index.html.gz`, which servers send in the place of `index.html`. */
   const compressed: SiteFile[] = [];
   const isExcluded = picomatch([...exclude]);
-  // Folder by folder, because joining names is cheaper than taking recursive paths apart.
+  // Folder by folder: joining names is cheaper than taking recursive paths apart.
   const list = (root: string, folder: string, prefix: string) => {
     for (const found of readdirSync(folder, { withFileTypes: true })) {
       const name = `${prefix}${found.name}`;
@@ -79,7 +79,7 @@ export function listSiteFiles(
   return { scannable, others, compressed };
 }
 
-/** What a link leads to: servers follow it. `undefined` where there is nothing, or a folder that the link is in. */
+/** What a link leads to; `undefined` for nothing, or a folder that the link is in. */
 function linkedEntry(path: string, folder: string): Stats | undefined {
   const entry = statSync(path, { throwIfNoEntry: false });
   return entry?.isDirectory() && contains(realpathSync(path), realpathSync(folder)) ? undefined : entry;
@@ -130,11 +130,11 @@ export function readEmbedding({ file, name }: SiteFile): Buffer | undefined {
   }
 }
 
-// With the id of a snippet: a script may name the element, such as to style it.
+// With an id: a script may name the element, such as to style it.
 const embedInCode =
   /snippet-embed(?<=(?:<|lt;|3c)snippet-embed)(?:\s|%20)[^<>]{0,300}?(?<![a-z])id\s*(?:=|%3d)(?:[\s\\"'{]|&#?\w+;|%\w\w)*\d/i;
 
-/** Checks files, as they are going to be published, for the API key. */
+/** Checks files that are going to be published for the API key. */
 export class OutputVerifier {
   readonly #containsKey: (text: Buffer | string) => boolean;
   readonly withKey: SiteFile[] = [];
@@ -144,7 +144,7 @@ export class OutputVerifier {
     this.#containsKey = apiKey === undefined ? () => false : keySearch(apiKey).isIn;
   }
 
-  /** @param bytes `undefined` for a file that is too large to be in memory. */
+  /** @param bytes `undefined` for a large file. */
   check(file: SiteFile, bytes: Buffer | undefined): void {
     const isFound =
       bytes === undefined

@@ -14,7 +14,7 @@ import type { SnippetUses } from '../snippets/file-embeds.ts';
 import type { SiteSource, SourceSearch } from '../source/source-search.ts';
 import type { ClassFile } from './classes.ts';
 
-/** From the root of the project. Sites name it in their style sheets. */
+/** In the project. Sites name it in their style sheets. */
 const classFile = '.astro/integrations/astro-snippets/classes.html';
 
 /** What a run of Astro begins with, in `astro:config:done`. */
@@ -32,7 +32,7 @@ export abstract class SiteRun {
   /** Known once Vite has read the environment. */
   settings!: Settings;
   environment!: EnvironmentFiles;
-  /** The record of the last build, once the snippets of this one are opened. */
+  /** The record of the last build, once the fetcher is opened. */
   before: Manifest | undefined;
   /** The classes of snippets, if the site makes CSS for them. */
   classes: ClassFile | undefined;
@@ -53,7 +53,7 @@ export abstract class SiteRun {
     this.classes = new ClassFile(fileURLToPath(new URL(classFile, config.root)), command === 'dev');
   }
 
-  /** In Vite's `configResolved`: several times in a build, and again when a `.env` file changes in dev. */
+  /** Several times in a build, and again when a `.env` file changes in dev. */
   readEnvironment(environment: Environment, { mode, directory }: EnvironmentFiles): void {
     // From the folder of the project, so that both can be moved together.
     this.environment = { mode, directory: directory && relative(this.site.sources.folders.root, directory) };
@@ -65,14 +65,14 @@ export abstract class SiteRun {
       cacheDirectory: fileURLToPath(config.cacheDir),
       hasPolicy: hasPolicy(config),
       urls: this.urls,
-      // As Astro does with its own images: a dev server serves them itself.
+      // As for Astro's own images: a dev server serves them itself.
       assets: { folder: build.assets, prefix: command === 'dev' ? base : (build.assetsPrefix ?? base) },
     });
     this.#variables = variables;
     this.close().catch(() => {});
   }
 
-  /** Connects to nothing until a snippet is needed. Loaded only then: a site without snippets loads none of it. */
+  /** Loaded only when a snippet is needed, as are its connections. */
   protected abstract openFetcher(): Promise<SnippetFetcher>;
 
   /** Once for pages and collections. */
@@ -108,14 +108,14 @@ export abstract class SiteRun {
   }
 
   /**
-   * CSS is made for the classes of snippets before a page is rendered; for those that fail, of what the last build knew.
-   * Without a key, those of the last time stay.
+   * Has CSS made for the classes of snippets before pages are rendered; if one fails, for those that the last build knew.
+   * Without a key, the classes stay.
    */
   async prepareClasses(): Promise<void> {
     if (this.classes === undefined || !hasConnection(this.settings)) return;
     const fetcher = await this.open();
     const { addUse } = await import('../snippets/file-embeds.ts');
-    // What the option adds may depend on the page's language, which is known once the page is rendered.
+    // The option may depend on a page's language, which is not known yet.
     const isKnown = this.settings.params === undefined;
     const literal = isKnown ? (await this.openSearch()).literalRequests() : [];
     const before = this.before?.snippets ?? [];

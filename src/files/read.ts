@@ -73,7 +73,7 @@ export function isSince(file: Stats | undefined, since: number): boolean {
   return file !== undefined && file.ctimeMs >= since - clockGranularity;
 }
 
-/** Work that waits for the disk once per file takes several times as long. Now and then, the network gets its turn. */
+/** Synchronous work on files is several times as fast. Now and then, the network gets its turn. */
 export async function inTurns<T>(items: readonly T[], work: (item: T) => void): Promise<void> {
   let turnEnds = performance.now() + turnMilliseconds;
   for (const item of items) {

@@ -60,7 +60,7 @@ export function writeError(file: string, error: unknown, outcome: string): UserE
   return userError('unwritable-file', `${file} could not be written: ${reasonOf(error)}. ${outcome}`);
 }
 
-/** Files that are written beside those they replace, so that everything has found room on the disk before that. */
+/** Files that are written beside those they replace: all find room on the disk before any is replaced. */
 export class StagedFiles {
   readonly #targets = new Set<string>();
   #newFolders: string[] = [];
@@ -101,7 +101,7 @@ export class StagedFiles {
   }
 }
 
-/** Writes the images of contents into folders of assets, unless they are there: their names change with their bytes. */
+/** Writes the images of contents into folders of assets, unless they are there: names change with bytes. */
 export async function writeImages(
   folders: readonly string[],
   contents: Iterable<{ images?: readonly { file?: string | undefined }[] | undefined } | undefined>,

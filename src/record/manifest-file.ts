@@ -10,19 +10,19 @@ export function manifestFile(folders: Record<'cacheDir' | 'root' | 'outDir', str
   const { cacheDir, root, outDir } = folders;
   const name = pathFrom(root, outDir);
   const parts = ['manifest', ...(name === 'dist' ? [] : [encodeURIComponent(name)])];
-  // Outside of the project, several may share it. With a relative path, both can be moved together.
+  // Several projects may share another folder. With a relative path, both can be moved together.
   if (!contains(root, cacheDir)) parts.push(hash('sha256', pathFrom(cacheDir, outDir)).slice(0, 8));
   return join(cacheDir, 'astro-snippets', `${parts.join('.')}.json`);
 }
 
-/** Where a project may have caches, as far as can be known without loading a config. New ones are in the first folder. */
+/** Where a project may have caches, as far as is known without its config. New ones are in the first folder. */
 export function cacheDirsOf(root: string): [own: string, other: string] {
   const [astro, other] = [join(root, 'node_modules/.astro'), join(root, '.cache')];
   const usesAstro = readdirSync(root).some((name) => /^astro\.config\.[cm]?[jt]s$/.test(name));
   return usesAstro ? [astro, other] : [other, astro];
 }
 
-/** The manifest of an output folder: the one that there is, or else where it would be. */
+/** The manifest of an output folder, or where it would be. */
 export function manifestOf(root: string, outDir: string): string {
   const files = cacheDirsOf(root).map((cacheDir) => manifestFile({ cacheDir, root, outDir }));
   return files.find(existsSync) ?? files[0] ?? '';
@@ -33,7 +33,7 @@ export function listManifests(root: string): string[] {
   return cacheDirsOf(root).flatMap((dir) => manifestsIn(join(dir, 'astro-snippets')));
 }
 
-/** All manifests in a folder. While a build is running, its own is missing, and its lock is there. */
+/** All manifests in a folder. While a build is running, its own is missing, but its lock is there. */
 export function manifestsIn(folder: string): string[] {
   const records = namesIn(folder).flatMap((name) => {
     const [, record, kind] = /^(manifest(?:\..+)?)\.(json|lock)$/.exec(name) ?? [];
@@ -52,7 +52,7 @@ function stemOf(manifest: string): string {
   return manifest.replace(/\.json$/, '');
 }
 
-/** Its own pack, and those of earlier manifests that were not removed. Several sites may share the folder. */
+/** Its own pack, and those of earlier ones. Several sites may share the folder. */
 export function listPacks(manifest: string): string[] {
   const stem = stemOf(manifest);
   return namesIn(dirname(manifest))
@@ -75,7 +75,7 @@ export function missingNote(manifest: string): string {
   return `${manifest}.missing`;
 }
 
-/** @param why a sentence, or the error with which a build has failed. */
+/** @param why a sentence, or the error of a build. */
 export function noteMissing(manifest: string, why: string | Error): void {
   mkdirSync(dirname(manifest), { recursive: true });
   const text = typeof why === 'string' ? why : `The last build failed: ${startOf(why)}`;
@@ -89,7 +89,7 @@ export function removeManifest(manifest: string, why: string | Error): void {
   noteMissing(manifest, why);
 }
 
-/** Of a report, what it is about and the first failure. */
+/** What a report is about, and its first failure. */
 function startOf({ message }: Error): string {
   const lines = message.split('\n\n', 2).map((paragraph) => paragraph.split('\n', 1)[0]);
   const text = lines.filter(Boolean).join(' ');

@@ -18,15 +18,15 @@ import { missingNote, removeOtherPacks } from './manifest-file.ts';
 // Changes with these types: what another version has written is not read.
 const version = 14;
 
-/** Which snippets are in which files and collections. Times are in milliseconds since the epoch, unless they are texts. */
+/** Which snippets are in which files and collections. Times that are numbers are in milliseconds since the epoch. */
 export interface Manifest {
   builtAt: string;
-  /** When the build began to inline snippets: what is older was not made from pages. */
+  /** When the build began to inline: what is older was not made from pages. */
   inlinedAt: number;
   refreshedAt?: string | undefined;
-  /** The output folder. Written from the folder of the manifest, as the two below, so that both can be moved together. */
+  /** The output folder. In the file, relative to it, as are the two below: both can be moved together. */
   output: string;
-  /** The folder that a build empties: Astro's `outDir`. An adapter may have its pages in a folder of that. */
+  /** The folder that a build empties: Astro's `outDir`. An adapter may put pages into a folder in it. */
   outDir: string;
   /** Copies of the output that adapters made. */
   copies?: string[] | undefined;
@@ -41,15 +41,15 @@ export interface Manifest {
   rules: Omit<HtmlRules, 'sanitize'> & {
     /** Only a build can: a function cannot be recorded. */
     sanitizes: boolean;
-    /** The source of the script for edit links, as a policy names it, if pages have it. */
+    /** The script for edit links, as a policy names it, if pages have it. */
     editLinks?: string | undefined;
     images?: Settings['images'];
   };
-  /** The classes for which CSS was made, if the site makes CSS for those of snippets. */
+  /** The classes for which CSS was made, with the option `classes`. */
   classes?: readonly string[] | undefined;
-  /** Where each snippet is edited, by its id, if pages have edit links, and its name if variant A sent it. */
+  /** If pages have edit links: where each snippet is edited, by its id, and its name if variant A sent it. */
   linked?: Readonly<Record<string, { url?: string | undefined; name?: string | undefined }>> | undefined;
-  /** The file beside this one that has the pages as they were generated; absent if no file shows a snippet. */
+  /** The file with the pages as they were generated; absent if no file shows a snippet. */
   pack?: { id: string; length: number /** Of this package. */; version: string } | undefined;
   snippets: RecordedSnippet[];
   /** What it showed before the last build or refresh. */
@@ -57,9 +57,9 @@ export interface Manifest {
   files: ManifestFile[];
   /** Each with the hash of the content that it shows. */
   collections: (CollectionEntry & { snippet: number; content: string })[];
-  /** The integrations that may have changed files after snippets were inlined in them. */
+  /** The integrations that may have changed files after snippets were inlined. */
   lateHooks?: string[] | undefined;
-  /** Whether the command of `refresh --after` has yet to succeed: from before pages are written until it has. */
+  /** Whether the command of `refresh --after` has yet to succeed. */
   pending?: true | undefined;
 }
 
@@ -68,7 +68,7 @@ export interface RecordedSnippet extends SnippetRequest {
   content?: ManifestContent | undefined;
   /** Whether it does not exist. Its embeds are optional then. */
   missing?: true | undefined;
-  /** Whether all of its embeds show its text, to which no rules for HTML apply. */
+  /** Whether all of its embeds show its text: no rules for HTML apply. */
   asText?: true | undefined;
 }
 
@@ -78,32 +78,32 @@ export interface ManifestFile {
   /** Its path in the output, with slashes. */
   name: string;
   hash: string;
-  /** The snippets of its embeds, in the order of the file, by their indexes in the manifest. */
+  /** The snippets of its embeds, in their order, by their indexes in the manifest. */
   shows: number[];
-  /** Where the pack has the file as it was generated: its first byte there, and how many there are. */
+  /** Where the pack has it as it was generated: the first byte, and how many. */
   at: number;
   length: number;
-  /** Its size and when it was written: where both stay, so does its hash. */
+  /** When both stay, so does its hash. */
   size: number;
   time: number;
   /** The snippets whose embeds in this file are all optional. */
   optional?: number[] | undefined;
-  /** The hashes of contents that it shows, where these are not those of the snippets; `null` for children. */
+  /** The hashes of contents that it shows instead of those of the snippets; `null` for children. */
   older?: Record<string, string | null> | undefined;
   /**
-   * The hashes of what a refresh or `inline`, in progress or killed, makes of it and of its copies; the last one shows what
-   * the snippets say. The file, and each copy, is in one of these states or the recorded one.
+   * The hashes of what a refresh or `inline`, in progress or killed, makes of it and its copies. Each of these has one of
+   * these hashes, or the one above. The last is that of the contents on record.
    */
   next?: string[] | undefined;
-  /** Files of the output that hold the same, such as `200.html`; by their names. */
+  /** The names of files that hold the same, such as `200.html`. */
   copies?: string[] | undefined;
   /** The hashes of what it was before, latest first. */
   past?: string[] | undefined;
-  /** Whether the build changed it after snippets were inlined in it, such as with a minifier. */
+  /** Whether the build changed it after snippets were inlined, such as with a minifier. */
   isLate?: true | undefined;
 }
 
-/** As an array: the names of the fields would be a third of the manifest, and of the time to read it. */
+/** As an array: the names of fields would be a third of the manifest, and of the time to read it. */
 function writtenFile({ name, hash, shows, at, length, size, time, ...more }: ManifestFile) {
   return [name, hash, shows, at, length, size, time, more] as const;
 }
@@ -114,7 +114,7 @@ function fileOf([name, hash, shows, at, length, size, time, more]: WrittenFile):
   return { name, hash, shows, at, length, size, time, ...more };
 }
 
-// 128 bits tell contents and files apart. The other 128 would be a sixth of the manifest.
+// 128 bits are enough. The other 128 would be a sixth of the manifest.
 export function hashOf(bytes: Buffer | string): string {
   return hash('sha256', bytes, 'base64url').slice(0, 22);
 }
@@ -123,7 +123,7 @@ export function byKey<Recorded extends SnippetRequest>(snippets: readonly Record
   return new Map(snippets.map((one) => [one.key, one]));
 }
 
-/** Whether the site has shown a newer content than a cached one since, or that the snippet does not exist. */
+/** Whether the site has shown a newer content than a cached one, or that the snippet does not exist. */
 export function supersededBy(before: Manifest | undefined) {
   const shown = byKey(before?.snippets);
   const askedAt = Date.parse(before?.refreshedAt ?? before?.builtAt ?? '');
@@ -166,7 +166,7 @@ function withFolders(manifest: Manifest, to: (folder: string) => string): Manife
   return { ...manifest, output: to(output), outDir: to(outDir), copies: copies?.map(to) };
 }
 
-/** @returns the manifest, or why there is none: the end of a sentence that begins with its name. */
+/** @returns the manifest, or its flaw: the end of a sentence that begins with its name. */
 export async function readManifest(file: string) {
   try {
     const { version: writtenAs, files, ...manifest } = JSON.parse(await readFile(file, 'utf8'));
@@ -180,7 +180,7 @@ export async function readManifest(file: string) {
   }
 }
 
-/** Removes the pages of other manifests, and the note that there is none. */
+/** Removes the packs of earlier ones, and the note that there is none. */
 export function writeManifest(file: string, manifest: Manifest): void {
   // A known name: what a killed process has left is written over.
   const relocated = withFolders(manifest, (path) => relative(dirname(file), path));
@@ -206,7 +206,7 @@ export function outdatedIn(manifest: Manifest, file: ManifestFile, now: Contents
 
 export type ShownSnippet = ReturnType<typeof shownOn>[number];
 
-/** The snippets of a manifest, in their order, and where each is shown. With `now`, those that change, and where. */
+/** The snippets of a manifest, in their order, and where each is shown; with `now`, those that change, and where. */
 export function shownOn(manifest: Manifest, now?: Contents) {
   const shown = manifest.snippets.map((recorded, index) => ({
     recorded,
@@ -227,7 +227,7 @@ export function shownOn(manifest: Manifest, now?: Contents) {
   return now ? shown.filter(({ pages, collections }) => pages.length + collections.length > 0) : shown;
 }
 
-/** What is fetched. Without children: where the site shows them, it waits for the snippet, unless that does not exist. */
+/** What is fetched. Without children: where the site shows them, it waits for the snippet. */
 export function usesOf(manifest: Manifest): SnippetUse[] {
   const uses = shownOn(manifest).map(({ recorded: request, pages, collections }) => {
     const places = [...pages, ...collections.map(entryName)];

@@ -14,32 +14,32 @@ export interface LockHolder {
   /** Tells two locks of one process apart. */
   token: string;
   pid: number;
-  /** When the process started, in the system's own units: a pid is given to another process later. */
+  /** When the process started, in the system's own units: another process may get its pid later. */
   started?: string | undefined;
   host: string;
 }
 
-// Rendering blocks the event loop, so a heartbeat may be late by far.
+// Rendering blocks the event loop, so a heartbeat may be very late.
 const heartbeat = 5_000;
 const patience = 30_000;
 const pause = 100;
 const refreshPatience = 60_000;
 
-/** The lock of an output. It is beside the manifest, unless that is in the folder that Astro empties. */
+/** The lock of an output: beside the manifest, unless that is in the folder that Astro empties. */
 export function lockFile(manifest: string, outDir: string): string {
   const [beside, elsewhere] = possibleLockFiles(manifest);
   return contains(outDir, manifest) ? elsewhere : beside;
 }
 
-/** Where the lock may be if it is not known what Astro empties, since there is no manifest. */
+/** Where the lock may be, if it is not known what Astro empties. */
 export function possibleLockFiles(manifest: string): [beside: string, elsewhere: string] {
   const elsewhere = join(tmpdir(), 'astro-snippets', `${encodeURIComponent(manifest)}.lock`);
   return [manifest.replace(/(\.json)?$/, '.lock'), elsewhere];
 }
 
 /**
- * The lock of the commands of `--exec`, `--build` and `--after`, which may be a build or a refresh and take the lock of the
- * output themselves. It is always beside the manifest: it comes back if a command empties the folder.
+ * The lock of the commands of `--exec`, `--build` and `--after`, which may take the lock of the output themselves. It is always
+ * beside the manifest: it comes back if a command empties the folder.
  */
 export function commandLockFile(manifest: string): string {
   const [beside] = possibleLockFiles(manifest);
@@ -60,10 +60,10 @@ export function takeLock(file: string, work: LockHolder['work']) {
   const beat = setInterval(() => {
     const now = new Date();
     try {
-      // A build that failed has not released it, and another process may hold it by now.
+      // Another process may hold it by now: a build that failed has not released it.
       const holder = readHolder(file);
       if (holder?.token === own.token) return utimesSync(file, now, now);
-      // A command may empty the folder: `npm ci` does. The lock of a build that failed must not come back.
+      // `npm ci` empties the folder. The lock of a build that failed must not come back.
       if (holder === undefined && work === 'command') create();
     } catch {
       // Tried again with the next beat.
@@ -71,13 +71,13 @@ export function takeLock(file: string, work: LockHolder['work']) {
   }, heartbeat).unref();
   return {
     token: own.token,
-    /** Gives it back, unless it was taken over. Never throws: the work is done. */
+    /** Unless it was taken over. Never throws: the work is done. */
     release(): void {
       clearInterval(beat);
       try {
         remove(file, own);
       } catch {
-        // Another process takes it over as soon as this one has ended.
+        // Another process takes it over once this one has ended.
       }
     },
   };
@@ -92,14 +92,14 @@ export interface WaitOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Takes a lock as soon as it is free. @throws what `refuse` throws; AstroError as {@link takeLock}. */
+/** Takes a lock as soon as it is free. @throws as `refuse` and {@link takeLock}. */
 export async function waitForLock(file: string, work: LockHolder['work'], options: WaitOptions) {
   let lock = takeLock(file, work);
   for (; lock === undefined; lock = takeLock(file, work)) await waitUntilFree(file, options);
   return lock;
 }
 
-/** Waits until a lock is free, without taking it: that could make a build fail that has just begun. */
+/** Waits until a lock is free. To take it could make a build fail that has just begun. */
 export async function waitUntilFree(
   file: string,
   { log, refuse, clock, signal }: WaitOptions,
@@ -135,7 +135,7 @@ function describeHolder({ pid, host }: LockHolder): string {
   return `another astro-snippets process${pid === 0 ? '' : ` (pid ${pid}${elsewhere})`}`;
 }
 
-/** Removes the lock of one holder: between looking and removing, another process may have taken it. */
+/** Removes the lock of one holder: another process may take it in the meantime. */
 function remove(file: string, { token }: LockHolder): void {
   if (readHolder(file)?.token !== token) return;
   const aside = `${file}.${randomUUID()}`;
@@ -161,7 +161,7 @@ function writeNew(file: string, text: string): boolean {
   }
 }
 
-/** `undefined` if there is no lock. One that cannot be read, or is being written, counts as the lock of another machine. */
+/** `undefined` if there is no lock. One that cannot be read, or is being written, counts as another machine's. */
 function readHolder(file: string): LockHolder | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
@@ -170,7 +170,7 @@ function readHolder(file: string): LockHolder | undefined {
   }
 }
 
-/** Astro has no hook for a build that failed: a program that builds again still holds the lock of its first build. */
+/** A program that builds again may hold the lock of a build that failed: Astro has no hook for that. */
 function isAbandoned(file: string, { work, host, pid, started }: LockHolder): boolean {
   if (host !== hostname()) {
     const heard = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
@@ -188,7 +188,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** When a process started, where the system tells: field 22 of its `stat`, behind a name that may contain anything. */
+/** When a process started, on Linux: field 22 of its `stat`, behind a name that may contain anything. */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

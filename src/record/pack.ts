@@ -6,15 +6,15 @@ import { writeError } from '../files/write.ts';
 import type { Manifest, ManifestFile } from './manifest.ts';
 import { packFile } from './manifest-file.ts';
 
-// The pages of a site as they were generated, one after the other in one file beside the record. A refresh inlines
-// snippets in them as the build did. A file for each would take seconds for a large site, and so would compressing them.
+// The pages of a site as they were generated, in one file beside the record. A refresh inlines snippets in them as the build
+// did. A file for each page would take seconds, and so would compressing them.
 
-// Written in pieces of this size, since a call for each small page takes five times as long.
+// A call for each small page would take five times as long.
 const pieceSize = 1024 * 1024;
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
-/** Writes the pack of a new record. It counts once a record names it. */
+/** Writes a new pack. It counts once a record names it. */
 export function packWriter(manifest: string) {
   const id = randomBytes(8).toString('hex');
   const file = packFile(manifest, id);
@@ -49,7 +49,7 @@ export function packWriter(manifest: string) {
   };
 }
 
-/** What reads pages as they were generated. The pack is open only meanwhile: on Windows, no open file can be replaced. */
+/** Reads pages as they were generated. Not kept open: on Windows, no open file can be replaced. */
 export function openPack(manifest: string, { pack }: Pick<Manifest, 'pack'>) {
   const file = packFile(manifest, pack?.id);
   const found = statSync(file, { throwIfNoEntry: false });
@@ -60,7 +60,7 @@ export function openPack(manifest: string, { pack }: Pick<Manifest, 'pack'>) {
     flaw = `were read by version ${pack.version} of astro-snippets, and this is ${version}`;
   const refuse = (what: string) => userError('missing-manifest', what, 'Build the site once.');
   return {
-    /** Why it cannot be used: the end of a sentence that begins with the pages. */
+    /** The end of a sentence that begins with the pages. */
     flaw,
     read({ name, at, length }: Pick<ManifestFile, 'name' | 'at' | 'length'>): Buffer {
       if (flaw !== undefined) throw refuse(`The pages as they were generated ${flaw}.`);

@@ -5,6 +5,7 @@ import { escapeText, escapeUTF8 } from 'entities/escape';
 import { textOf } from '../../embed/html-scanner.ts';
 import { fileKind } from '../../files/kinds.ts';
 import { isLargeBinary, overlaps, piecesOf } from '../../files/read.ts';
+import type { Contents, Manifest } from '../../record/manifest.ts';
 import { routeFiles } from '../../settings/site-urls.ts';
 import { listSiteFiles, type SiteFile } from '../scan-site.ts';
 import { copyOf, type SiteFolder } from './page-copies.ts';
@@ -12,38 +13,37 @@ import { copyOf, type SiteFolder } from './page-copies.ts';
 export interface DerivedFile extends SiteFile {
   /** Whether it is in a copy of the output. */
   isCopy: boolean;
-  /** The page that it holds, as `200.html` does, and with which it is written. */
+  /** The page that it holds and is written with, such as for `200.html`. */
   page?: string;
-  /** The shell command that makes it again, if it is the entry file of a Pagefind index. */
+  /** The shell command that makes it again, if that is known. */
   rebuild?: string;
   /** Why it is out of date: the end of a sentence that begins with its name. */
   reason: string;
 }
 
-/** What a changing snippet shows until then. */
-export interface OldContent {
-  id: number;
-  text: string;
-  /** What a policy allowed for it, and no longer does. */
-  sources: readonly string[];
+interface Changes {
+  manifest: Manifest;
+  now: Contents;
+  /** The snippets that change, by their indexes in the manifest. */
+  changed: ReadonlySet<number>;
 }
 
-/** Tells what a text, of the file with this name, contains that changes: the object of a sentence. */
+/** Tells what in the text of a file changes: the object of a sentence. */
 type Finder = (text: string, name: string) => string | undefined;
 
 const indexEntry = 'pagefind-entry.json';
 
-/** Finds the files that would be out of date when these pages change, among those that may be made from them. */
+/** Finds the files that would be out of date when these pages change. */
 export function findDerivedFiles(
   folders: readonly SiteFolder[],
   pages: readonly SiteFile[],
-  contents: readonly OldContent[],
+  changes: Changes,
   mayBeMade: (file: SiteFile) => boolean,
 ): DerivedFile[] {
   if (pages.length === 0) return [];
   const html = pages.find(({ name }) => fileKind(name) === 'html')?.name;
   const pagesOfSize = Map.groupBy(pages, ({ file }) => statSync(file).size);
-  const everywhere = [digestFinder(pages), oldTextFinder(contents, pages)];
+  const everywhere = [digestFinder(pages), oldTextFinder(changes, pages)];
   return folders.flatMap((folder) => {
     const { directory, isCopy } = folder;
     const finders = [precachedFinder(directory, pages), ...everywhere];
@@ -78,7 +78,7 @@ export function findDerivedFiles(
   });
 }
 
-/** Removes the index first, since Pagefind leaves old files behind. */
+/** Removes the index first: Pagefind leaves old files behind. */
 function searchIndexCommand({ shown }: SiteFolder, index: string): string {
   const quoted = (path: string) => (/^[\w./-]+$/.test(path) ? path : `"${path}"`);
   const where = index === 'pagefind' ? '' : ` --output-subdir ${quoted(index)}`;
@@ -114,8 +114,8 @@ const entries = /\{[^{}]*\brevision["']?\s*:\s*["'`][^{}]*\}/g;
 const urlOf = /["']?\burl["']?\s*:\s*["'`]([^"'`]*)["'`]/;
 
 /**
- * Finds pages in Workbox precache lists: `{ url: 'about/index.html', revision: '…' }`. Where the revision is `null`, the URL
- * is the version, and a build would not change it either.
+ * Finds pages in Workbox precache lists: `{ url: 'about/index.html', revision: '…' }`. Without a revision, the URL is the
+ * version, and a build would not change it either.
  */
 function precachedFinder(directory: string, pages: readonly SiteFile[]): Finder {
   const changing = new Set(pages.map(({ name }) => name));
@@ -127,7 +127,7 @@ function precachedFinder(directory: string, pages: readonly SiteFile[]): Finder 
     const path = URL.parse(url || './', `https://site.invalid/${from}`)?.pathname;
     if (url === undefined || path === undefined) return undefined;
     const folders = path.slice(1).split('/');
-    // The site's base path is not known here: leading folders of an absolute URL may be part of it.
+    // Leading folders of an absolute URL may be the site's base path, which is not known here.
     const bases = /^(\/|[a-z]+:)/i.test(url) ? [...folders.keys()] : [0];
     const paths = bases.map((base) => folders.slice(base).join('/'));
     return paths.flatMap((inside) => [inside, ...routeFiles(inside, '')]).find(exists);
@@ -141,7 +141,7 @@ function precachedFinder(directory: string, pages: readonly SiteFile[]): Finder 
   };
 }
 
-// A shorter text may stand in a file for another reason. With its neighbors in a page, it does not.
+// A shorter text may be in a file for another reason, unless its neighbors in a page are there, too.
 const longEnough = 16;
 const neighbors = 24;
 
@@ -152,14 +152,16 @@ const spellings: ((text: string) => string)[] = [
   escapeUTF8,
 ];
 
-/** Finds old contents of snippets in a text, as in `search.json`, or in headers with the hash of a script. */
-function oldTextFinder(contents: readonly OldContent[], pages: readonly SiteFile[]): Finder {
+/** Finds old contents of snippets, as in `search.json`, or hashes of their scripts, as in `_headers`. */
+function oldTextFinder({ manifest, now, changed }: Changes, pages: readonly SiteFile[]): Finder {
   const needles = new Map<
     string,
     { id: number; around?: string[] | undefined; readAround?: () => string[] }
   >();
-  for (const { id, text, sources } of contents) {
-    for (const source of sources) needles.set(source, { id });
+  for (const index of changed) {
+    const { id = 0, content } = manifest.snippets[index] ?? {};
+    const { text = '', sources = [] } = content ?? {};
+    for (const source of sources) if (!now[index]?.sources?.includes(source)) needles.set(source, { id });
     for (const shown of [text.trim(), textOf(text).trim()].filter(Boolean)) {
       for (const spell of spellings) {
         const spelled = spell(shown);
@@ -179,7 +181,7 @@ function oldTextFinder(contents: readonly OldContent[], pages: readonly SiteFile
   };
 }
 
-/** A short text with its neighbors, each time that a page shows it. */
+/** A short text with its neighbors, wherever a page shows it. */
 function withNeighbors(pages: readonly SiteFile[], text: string, spell: (text: string) => string): string[] {
   const found = new Set<string>();
   for (const page of pages) {

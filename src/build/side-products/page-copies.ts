@@ -15,7 +15,7 @@ import { isSince } from '../../files/read.ts';
 import { hashOf, type Manifest, type ManifestFile } from '../../record/manifest.ts';
 import type { SiteFile } from '../scan-site.ts';
 
-// Files that hold a page and nothing else: compressed beside it, of another name, or in a copy of the output.
+// Files that hold a page: compressed beside it, of another name, or in a copy of the output.
 
 interface Encoding {
   decode(bytes: Buffer, options: { maxOutputLength: number }): Buffer;
@@ -25,7 +25,7 @@ interface Encoding {
 const { BROTLI_PARAM_MODE, BROTLI_MODE_TEXT, ZSTD_c_compressionLevel } = constants;
 const [gzipped, brotli, zstd] = [promisify(gzip), promisify(brotliCompress), promisify(zstdCompress)];
 
-/** What servers send in the place of the file beside it, as small as possible: a file is written once, and sent many times. */
+/** What servers send in the place of a file: as small as possible, since it is sent many times. */
 const encodings: Readonly<Record<string, Encoding>> = {
   '.gz': { decode: gunzipSync, encode: (bytes) => gzipped(bytes, { level: 9 }) },
   '.br': {
@@ -34,7 +34,7 @@ const encodings: Readonly<Record<string, Encoding>> = {
   },
   '.zst': {
     decode: zstdDecompressSync,
-    // Told how long the input is: it would set aside 100 MB for each file.
+    // With the length of the input: it would set aside 100 MB for each file.
     encode: (bytes) =>
       zstd(bytes, { pledgedSrcSize: bytes.length, params: { [ZSTD_c_compressionLevel]: 19 } }),
   },
@@ -62,15 +62,15 @@ export function listPageCopies(
   });
 }
 
-/** A file of a folder, as people know it: in the output by its path there, in a copy by its path from where they are. */
+/** A file of a folder. People know one in a copy of the output by its path from where they are. */
 export function copyOf({ directory, isCopy, shown }: SiteFolder, name: string): SiteFile {
   return { file: join(directory, name), name: isCopy ? posix.join(shown, name) : name };
 }
 
-// How much longer than it is now, or is going to be, a page may have been when a copy was made of it.
+// How much longer a page may have been when a copy was made of it.
 const slack = 4 * 1024 * 1024;
 
-/** The hash of what a copy holds; `undefined` if it is far longer than the page, or no page at all. */
+/** The hash of what a copy holds; `undefined` if that is far longer than the page, or cannot be decoded. */
 export function hashOfCopy({ file }: SiteFile, pages: readonly Buffer[]): string | undefined {
   const maxOutputLength = Math.max(...pages.map(({ length }) => length)) + slack;
   const size = statSync(file, { throwIfNoEntry: false })?.size;
@@ -88,24 +88,24 @@ export function pageCopyOf(page: Buffer, { file }: SiteFile): Buffer | Promise<B
   return encodingOf(file)?.encode(page) ?? page;
 }
 
-/** Why a file is no copy of a page: the end of a sentence that begins with the file's name. */
+/** The end of a sentence that begins with the file's name. */
 export function notACopy({ file }: SiteFile, page: string): string {
   return encodingOf(file) === undefined ? `is not a copy of ${page}` : `does not decompress to ${page}`;
 }
 
 export type SiteFolder = ReturnType<typeof siteFolders>[number];
 
-/** The output, and the copies of it that adapters made and that are still there. A refresh keeps them up to date. */
+/** The output, and the copies of it that adapters made, if they are still there. */
 export function siteFolders({ output, copies = [] }: Pick<Manifest, 'output' | 'copies'>, cwd: string) {
   return [output, ...copies.filter(existsSync)].map((directory, index) => {
     return { directory, isCopy: index > 0, shown: shownPath(cwd, directory) };
   });
 }
 
-/** Where adapters put a copy of the output, relative to the project: @astrojs/vercel. */
+/** Where adapters put a copy of the output, in the project: @astrojs/vercel. */
 const copyFolders = ['.vercel/output/static'];
 
-/** @param since in milliseconds since the epoch: an older copy was made by another build. */
+/** @param since in milliseconds since the epoch: another build made older copies. */
 export function findCopies(root: string, output: string, { files }: Manifest, since: number): string[] {
   const folders = copyFolders.map((folder) => join(root, folder)).filter(existsSync);
   return folders.filter((folder) => {
