@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
@@ -175,5 +176,23 @@ describe('abort and close', () => {
     await client.close();
     expect(await first).toMatchObject({ code: 'closed' });
     expect(await failureOf(client.get(2))).toMatchObject({ code: 'closed' });
+  });
+
+  test('closing the client closes its connections', async () => {
+    let ended: Promise<unknown> | undefined;
+    const server = await serve(
+      rawServer((socket) => {
+        ended = once(socket, 'close');
+        const length = Buffer.byteLength(content);
+        // Left to itself, the connection is kept for longer than a test may take.
+        socket.write(
+          `HTTP/1.1 200 OK\r\nKeep-Alive: timeout=300\r\nContent-Length: ${length}\r\n\r\n${content}`,
+        );
+      }),
+    );
+    const client = clientOf(server);
+    await client.get(1);
+    await client.close();
+    await ended;
   });
 });
