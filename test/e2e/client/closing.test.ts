@@ -82,17 +82,3 @@ test('answers to HTTP/2 requests that were just aborted do not end the process w
   );
   expect(output).toBe('0');
 });
-
-test('a closed client does not keep the process alive', async () => {
-  const server = await serve(httpServer((_, response) => response.end(content)));
-  const output = await outputOf(
-    `import { SnippetClient } from ${JSON.stringify(join(import.meta.dirname, '../../../src/client/index.ts'))};
-     const client = new SnippetClient(${JSON.stringify({ apiKey, renderBaseUrl: server.origin, ca: certificate.ca })});
-     await client.get(1);
-     await client.close();
-     const closed = performance.now();
-     // Left to itself, a connection is kept for four seconds.
-     process.on('exit', () => console.log(performance.now() - closed < 3_000 ? 'ended' : 'kept alive'));`,
-  );
-  expect(output).toBe('ended');
-});

@@ -204,17 +204,6 @@ test('what is typed after the session has ended is not saved, which is said, unt
   service.store.snippets.rollBack(organizationOf(service), 43, 1);
 });
 
-test('a template with an error is not published: a banner has the focus and says what to fix, on a phone too', async () => {
-  await page.setViewportSize({ width: 390, height: 844 });
-  await open('/snippets/42');
-  await content().fill('Shipping is free\nfrom {{ price');
-  await page.getByRole('button', { name: 'Publish' }).click();
-  const banner = page.getByText('Not published: line 2: `{{ price` is not closed. Add `}}`.');
-  await banner.waitFor();
-  expect(await page.evaluate('document.activeElement.textContent')).toContain('Not published');
-  expect(await content().inputValue()).toContain('{{ price');
-});
-
 test('times are those of the browser', async () => {
   const local = await browser.newContext({ timezoneId: 'Asia/Tokyo' });
   page = await local.newPage();
