@@ -24,14 +24,14 @@ const text = z.preprocess((value) => value ?? undefined, z.string().optional());
 const retrieved: z.ZodType<Partial<RetrievedSnippet>> = z.object({ id: z.int(), name: text, content: text });
 
 const cleaned = z.string().transform(cleanText);
-// Of the wrong type, one field is dropped and the others stay.
+// A field of the wrong type is dropped, and the others stay.
 const problemText = cleaned.optional().catch(undefined);
 const problemSchema = z.object({ title: problemText, detail: problemText, type: problemText });
 
 /** The service's error object (specification, section 2; RFC 9457), with its texts cleaned. */
 export type Problem = z.infer<typeof problemSchema>;
 
-// Recognized without the media type, too, which some gateways rewrite.
+// Recognized without the media type too: some gateways rewrite it.
 const completeProblem = z.object({ status: z.int(), title: cleaned, detail: cleaned, type: cleaned });
 
 function read<T>(schema: z.ZodType<T>, body: Uint8Array): T | undefined {
@@ -55,7 +55,7 @@ export interface Response {
   retryAfter?: number | undefined;
 }
 
-// Those of the specification's section 7, and of servers and gateways in between.
+// Those of the specification (section 7), and of servers and gateways in between.
 const codes: Readonly<Record<number, SnippetErrorCode>> = {
   401: 'unauthorized',
   402: 'payment-required',

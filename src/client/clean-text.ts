@@ -4,8 +4,8 @@ const maxLength = 300;
 // More than 300, since escape sequences between them are removed.
 const maxRead = maxLength * 4;
 
-// CSI, OSC and other strings, and sequences of two characters. No part matches past the next escape, so the time is linear:
-// that of Node's `stripVTControlCharacters` is quadratic.
+// CSI, OSC and other strings, and sequences of two characters. No part matches past the next escape, so the time is linear.
+// Node's `stripVTControlCharacters` takes quadratic time.
 const sequences =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what escape sequences consist of.
   /(?:\x1b\[|\x9b(?=[0-?]))[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]/g;

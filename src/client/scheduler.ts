@@ -52,7 +52,7 @@ function createJob(
     signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]),
     /** Variant B first. */
     ways,
-    /** That of the last attempt. */
+    /** The way of the last attempt. */
     last,
     preferred: last.endpoint,
     cameAt,

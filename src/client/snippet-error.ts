@@ -53,7 +53,7 @@ export class SnippetError extends Error {
   readonly variant: Variant | undefined;
   /** Requests made for this snippet. */
   readonly attempts: number;
-  /** That of the answer, not the problem's. */
+  /** The status of the answer, not of the problem. */
   readonly status: number | undefined;
   readonly title: string | undefined;
   readonly detail: string | undefined;

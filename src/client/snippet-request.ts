@@ -48,7 +48,7 @@ export function parseRequest(id: string | undefined, params: string | undefined)
   return toRequest(snippetId, canonicalParams(variables ?? null));
 }
 
-/** Of zod, or of any library that implements Standard Schema. */
+/** A schema of zod, or of any library that implements Standard Schema. */
 export type ParamsSchema = Pick<z.core.$ZodType, '~standard'>;
 
 /** A snippet with a name in code, and the params it takes. */
@@ -96,7 +96,7 @@ export async function definedRequest(
   throw new SnippetError('invalid-params', flaws.join('; '), { snippetId: id });
 }
 
-/** Of what was checked before. */
+/** For an id and params that were checked before. */
 export function toRequest(id: number, params: string | undefined): SnippetRequest {
   return { id, params, key: params === undefined ? `${id}` : `${id} ${params}` };
 }
@@ -191,7 +191,7 @@ function kindOf(value: unknown): string {
   return typeof name === 'string' && name !== '' ? `a ${cleanText(name)}` : 'a class instance';
 }
 
-/** As it is written: `JSON.parse` would change it. */
+/** A number as it is written, which `JSON.parse` would change. */
 class InexactNumber extends String {}
 
 function keepInexact(_key: string, value: unknown, { source = '' }: { source?: string } = {}): unknown {
@@ -200,7 +200,7 @@ function keepInexact(_key: string, value: unknown, { source = '' }: { source?: s
   return isExact ? value : new InexactNumber(source);
 }
 
-/** `JSON.parse` rounds digits, and keeps the magnitude. */
+/** Enough to compare: `JSON.parse` rounds digits but keeps the magnitude. */
 function significantDigits(number: string): string {
   const digits = number.replace(/e.*$/i, '').replace(/[-.]/g, '');
   return /^0*(.*[1-9])?/.exec(digits)?.[1] ?? '';

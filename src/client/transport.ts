@@ -31,7 +31,7 @@ export class NoAnswer extends Error {
   }
 }
 
-/** Tests have a simulated one. */
+/** Tests pass a simulated one. */
 export interface Transport {
   /** Makes one GET request. @throws NoAnswer, or the reason of `signal`. */
   send(
@@ -203,7 +203,7 @@ function createDispatcher(
   }
 }
 
-/** In the variables that undici reads; as in curl's, the scheme may be missing. */
+/** Read from undici's variables. The scheme may be missing, as with curl. */
 function proxyVariable(): { name: string; url: string } | undefined {
   for (const protocol of ['https', 'http']) {
     const names = [`${protocol}_proxy`, `${protocol.toUpperCase()}_PROXY`];
