@@ -7,7 +7,6 @@ import { planRefresh, type RefreshPlan, writeRefresh } from '../build/refresh.ts
 import { cleanLines } from '../client/clean-text.ts';
 import { count } from '../client/format.ts';
 import { shownWarnings } from '../failures/report.ts';
-import { imageHref } from '../images/image-file.ts';
 import type { RecordedImages } from '../images/site-images.ts';
 import {
   byKey,
@@ -91,12 +90,9 @@ async function openChanges(context: CliContext, { patience, dryRun }: RefreshOpt
 function recordedImages({ output, snippets }: Manifest, { assets }: ImageSettings): RecordedImages {
   const recorded: RecordedImages = new Map();
   const images = snippets.flatMap(({ content }) => content?.images ?? []);
-  for (const { url, file, width, height } of images) {
-    if (file === undefined || width === undefined || height === undefined) {
-      recorded.set(url, { flaw: 'it could not be downloaded before' });
-    } else if (existsSync(join(output, assets.folder, file))) {
-      recorded.set(url, { copy: { file, width, height, href: imageHref(assets, file) } });
-    }
+  for (const { url, copy } of images) {
+    if (copy === undefined) recorded.set(url, { flaw: 'it could not be downloaded before' });
+    else if (existsSync(join(output, assets.folder, copy.file))) recorded.set(url, { copy });
   }
   return recorded;
 }

@@ -20,7 +20,6 @@ export type EmbedAs = 'html' | 'text';
 
 const attributeNames = ['id', 'params', 'as', 'optional'] as const;
 
-/** The attributes of one embed, as the component writes them and the scanner reads them. */
 export type EmbedAttributes = { [Name in (typeof attributeNames)[number]]?: string | undefined };
 
 /** The attribute that another name is a misspelling of, if it is one: two edits at most, or one edit of a short name. */
@@ -37,25 +36,19 @@ function isNear(one: string, other: string, edits: number): boolean {
   return edits > 0 && pairs.some(([a, b]) => isNear(a, b, edits - 1));
 }
 
-/**
- * What Astro's Container API renders, as for a feed. Its path is made up, and where it is used is not known.
- */
+/** What Astro's Container API renders, as for a feed. Its path is made up, and where it is used is not known. */
 export const containerPage = "a page of Astro's container";
 
-/** A `<Snippet>` that is wrong. */
+/** A `<Snippet>` that is wrong, with the path of the page's URL and the names of its props. */
 export interface AskedComponent {
   id: string | undefined;
-  /** The path of the page's URL. */
   page: string | undefined;
-  /** The names of its props. */
   props: readonly string[];
 }
 
-/** Where a `<Snippet>` is written. */
+/** Where it is written: for people, and, if it is certain, a file in the project. Lines and columns begin at 1. */
 export interface ComponentPlace {
-  /** For people. */
   place: string;
-  /** If it is certain. The file is in the project; lines and columns begin at 1. */
   loc?: { file: string; line: number; column: number };
 }
 
@@ -63,12 +56,10 @@ export interface ComponentPlace {
 interface Integration {
   /** In a build, hears which snippet is rendered, and on which page: the path of its URL, or `containerPage`. */
   announce?: ((id: number, params: string | undefined, pathname: string) => void) | undefined;
-  /** Finds out where a `<Snippet>` is written. */
   find?(asked: AskedComponent): ComponentPlace | undefined;
 }
 
-// The component is part of the site's code, so it shares no module with the integration. Where pages are rendered in
-// another process or runtime there is nothing here.
+// The component is part of the site's code, so it shares no module with the integration, and maybe no process.
 const hook = Symbol.for('astro-snippets');
 const shared = globalThis as { [hook]?: Integration };
 shared[hook] ??= {};

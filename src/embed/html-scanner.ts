@@ -1,20 +1,21 @@
 import { decodeHTML, decodeHTMLAttribute } from 'entities/decode';
 import { escapeAttribute } from 'entities/escape';
 
-/** Part of a text, from `start` (included) to `end` (excluded). In a file read as Latin-1, these are bytes. */
+/** Part of a text. Its end is excluded. In a file read as Latin-1, these are bytes. */
 export interface Range {
   start: number;
   end: number;
 }
 
-/** A start tag. Its name is in lower case. */
 export interface Tag extends Range {
+  /** In lower case. */
   name: string;
   isSelfClosing: boolean;
 }
 
-/** An attribute, and the place of its value, without its quotes. The name is in lower case. */
+/** With the place of its value, without quotes. */
 export interface Attribute extends Range {
+  /** In lower case. */
   name: string;
   /** As it is written. */
   value: string;
@@ -26,10 +27,12 @@ export type TextKind = 'text' | 'rcdata' | 'raw' | 'cdata';
 
 /** In document order. `Context` is what the visitor keeps about the current element. */
 export interface Visitor<Context> {
+  /** Whether the text is XML, which has no raw text and no optional end tags. */
+  isXml?: boolean;
   /** @returns the context for the element's content, or `undefined` if the element ends with its start tag. */
   open(tag: Tag, context: Context): Context | undefined;
-  /** @param isImplied whether another element, or the end of the page, closed this one. */
-  close?(name: string, place: Range, context: Context, isImplied: boolean): void;
+  /** @param endTag empty where another element, or the end of the page, closes this one. */
+  close?(name: string, endTag: Range, context: Context): void;
   text?(place: Range, context: Context, kind: TextKind): void;
   comment?(place: Range): void;
   /** The page ends inside this start tag. */
@@ -47,7 +50,7 @@ interface OpenElement<Context> {
   parent?: OpenElement<Context>;
 }
 
-// Browsers nest no deeper than 512. Where end tags have no start tag, the time stays linear.
+// As in browsers. The time stays linear where end tags have no start tag.
 const deepest = 512;
 
 const words = (list: string) => new Set(list.split(/\s+/));
@@ -59,34 +62,33 @@ export const blockElements = words(
   dd dt xmp`,
 );
 
-// The elements whose end tags are optional, and the start tags that end them.
+// Those whose end tags are optional, and the start tags that end them.
 const rows = 'tr tbody tfoot thead';
+const cells = words(`td th ${rows}`);
 const endedBy = new Map([
-  ['p', new Set([...blockElements, ...words(`td th ${rows}`)])],
+  ['p', new Set([...blockElements, ...cells])],
   ['li', words('li')],
   ['dt', words('dt dd')],
   ['dd', words('dt dd')],
-  ['td', words(`td th ${rows}`)],
-  ['th', words(`td th ${rows}`)],
+  ['td', cells],
+  ['th', cells],
   ['tr', words(rows)],
   ['option', words('option optgroup')],
 ]);
 const voidElements = words(
   'area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr',
 );
-// The elements that contain text alone. <noscript> is not one of them: without scripting, its elements are shown.
-const textKinds = new Map<string, TextKind>([
-  ...[...words('script style xmp iframe noembed noframes plaintext')].map((name) => [name, 'raw'] as const),
-  ['title', 'rcdata'],
-  ['textarea', 'rcdata'],
-]);
+// Those that contain text alone. Not <noscript>: without scripting, its elements are shown.
+const textKinds = new Map<string, TextKind>();
+for (const name of words('script style xmp iframe noembed noframes plaintext')) textKinds.set(name, 'raw');
+for (const name of words('title textarea')) textKinds.set(name, 'rcdata');
 
-// The elements of SVG and MathML that contain HTML.
+// Those of SVG and MathML that contain HTML.
 const htmlInside: Partial<Record<Language, Set<string>>> = {
   svg: words('foreignobject desc title'),
   math: words('mi mo mn ms mtext'),
 };
-// The elements that close SVG and MathML from anywhere inside.
+// Those that close SVG and MathML from anywhere inside.
 const htmlOnly = words(
   `b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta
   nobr ol p pre ruby s small span strong strike sub sup table tt u ul var`,
@@ -98,24 +100,15 @@ const xmlComment = new RegExp(`<\\?.*?(?:\\?>|$)|${comment.source}`, 'sy');
 // One that contains "]]>" is written as two.
 const section = /<!\[CDATA\[.*?(?:\]\]>(?!<!\[CDATA\[)|$)/sy;
 
-/**
- * Walks through a page. Tracks only what decides where elements can be: comments, attribute values, raw text, and which
- * elements are open.
- *
- * @param text HTML, or XML, which has no raw text and no optional end tags.
- */
-export function walk<Context>(
-  text: string,
-  context: Context,
-  visitor: Visitor<Context>,
-  { isXml = false } = {},
-): void {
+/** Walks through HTML or XML. Tracks only what decides where elements can be, such as comments and open elements. */
+export function walk<Context>(text: string, context: Context, visitor: Visitor<Context>): void {
+  const { isXml } = visitor;
   let current: OpenElement<Context> = { name: '', context, language: isXml ? 'xml' : 'html' };
 
   const pop = (start: number, end = start) => {
     const closed = current;
     current = closed.parent ?? closed;
-    visitor.close?.(closed.name, { start, end }, closed.context, start === end);
+    visitor.close?.(closed.name, { start, end }, closed.context);
   };
   const leaveForeign = (at: number) => {
     while (current.language === 'svg' || current.language === 'math') pop(at);
@@ -209,14 +202,17 @@ function rawEnd(text: string, from: number, name: string): number {
 const tagName = /<\/?[^\t\n\f\r />]*/y;
 // The rest of most tags, several times faster than attribute by attribute.
 const usualRest = /[^"'=>]*(?:[^\t\n\f\r /"'=>]="[^"]*"[^"'=>]*)*>/y;
-// The end of a tag, or an attribute, whose name may begin with "=". A quote that is not closed takes the rest of the text.
+// The end of a tag, or an attribute, whose name may begin with "=". A quote without an end takes the rest of the text.
 const attribute =
   /[\t\n\f\r /]*(?:>|([^\t\n\f\r />][^\t\n\f\r />=]*)(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:(["'])|([^\t\n\f\r >]*)))?)/y;
 
-/** The start or end tag that begins at a `<`; `undefined` if the text ends inside it. */
+/** The tag that begins at a `<`; `undefined` if the text ends inside it. */
 export function tagAt(text: string, start: number): Tag | undefined {
   const from = matchEnd(tagName, text, start) ?? start;
-  const name = text.slice(text.charAt(start + 1) === '/' ? start + 2 : start + 1, from).toLowerCase();
+  const name = text
+    .slice(start + 1, from)
+    .replace('/', '')
+    .toLowerCase();
   const end = matchEnd(usualRest, text, from) ?? readAttributes(text, from);
   return end === undefined ? undefined : { name, start, end, isSelfClosing: text.charAt(end - 2) === '/' };
 }
@@ -244,12 +240,11 @@ function readAttributes(text: string, from: number, attributes?: Attribute[]): n
 }
 
 /** The value of an attribute, as a browser reads it. */
-export function readAttribute(attributes: readonly Attribute[], name: string): string | undefined {
+export function readAttribute(attributes: readonly Attribute[], name: string, decode = decodeHTMLAttribute) {
   const found = attributes.find((attribute) => attribute.name === name);
-  return found && decodeHTMLAttribute(found.value);
+  return found && decode(found.value);
 }
 
-/** Gives an attribute another value. */
 export function replaceValue({ start, end, quote }: Attribute, value: string): Edit {
   const escaped = escapeAttribute(value);
   if (quote === "'") return { start, end, text: escaped.replaceAll("'", '&#39;') };

@@ -1,6 +1,7 @@
+import { decodeHTML, decodeHTMLAttribute, decodeXML } from 'entities/decode';
+import { escapeText, escapeUTF8 } from 'entities/escape';
 import type { EmbedAs } from './element.ts';
-import { applyEdits, type Edit, isBlockLevel } from './html-scanner.ts';
-import { asBytes, encode, type Layer } from './layers.ts';
+import { applyEdits, type Edit, isBlockLevel, walk } from './html-scanner.ts';
 import type { FoundEmbed } from './scan.ts';
 
 /** How content is written in one place of a file. */
@@ -43,8 +44,8 @@ export function compose(content: Content, { as, layers, mark }: Form): Composed 
 }
 
 /**
- * Replaces embeds with their contents, or their children where `contentOf` has none; a paragraph that contains nothing
- * else goes if the content is a block. Every other byte stays as it was, `others` apart, whose characters are bytes, too.
+ * Replaces embeds with their contents, or with their children where `contentOf` has none. A paragraph that contains
+ * nothing but a block goes. Makes `others` too, whose characters are bytes; every other byte stays.
  */
 export function inline<Embed extends PlacedEmbed>(
   file: Buffer,
@@ -70,3 +71,122 @@ function childrenOf(page: string, { children, form, paragraph }: PlacedEmbed): C
   const text = page.slice(children.start, children.end);
   return { text, isBlock: paragraph !== undefined && isBlockLevel(text) };
 }
+
+/** Encodes text through all layers, innermost first. */
+export function encode(text: string, inside: readonly Layer[]): string {
+  return inside.reduceRight(
+    (inner, layer, index) => layers[layer].encode(inner, inside[index + 1]),
+    text.toWellFormed(),
+  );
+}
+
+/** Text of which every character is a byte of UTF-8. */
+export function asBytes(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}
+
+/** Decodes an attribute of a file that was read as Latin-1. */
+export function decodeAttribute(bytes: string): string {
+  // Most values are numbers or empty.
+  return /[&\x80-\xff]/.test(bytes) ? decodeHTMLAttribute(Buffer.from(bytes, 'latin1').toString()) : bytes;
+}
+
+interface Codec {
+  /** Matches an escaped character. */
+  escaped: RegExp;
+  /** Returns the character as bytes. */
+  decode(found: string): string;
+  /** @param inner the layer next inside this one. */
+  encode(text: string, inner?: string): string;
+}
+
+// Characters that a document cannot contain, even escaped.
+const withoutNul = (text: string) => text.replaceAll('\0', '\ufffd');
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what XML forbids.
+const withoutControls = (text: string) => text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '\ufffd');
+
+// In HTML, a reference may lack its semicolon; in an attribute, only if no "=", letter or digit follows.
+const htmlReference = /&(?:#x[\da-f]+;?|#\d+;?|[a-z][\da-z]*;|(?:lt|gt|amp|quot))/gi;
+const htmlAttributeReference = /&(?:#x[\da-f]+;?|#\d+;?|[a-z][\da-z]*;|(?:lt|gt|amp|quot)(?![\da-z=]))/gi;
+const xmlReference = /&(?:#x[\da-f]+|#\d+|lt|gt|amp|quot|apos);/gi;
+const jsonEscape =
+  /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|[^ux])/gs;
+
+/** Layers that are read alike, and written each in its own way. */
+const codec =
+  (escaped: RegExp, decode: Codec['decode']) =>
+  (encode: Codec['encode']): Codec => ({ escaped, decode, encode });
+const htmlText = codec(htmlReference, (found) => asBytes(decodeHTML(found)));
+const htmlAttribute = codec(htmlAttributeReference, (found) => asBytes(decodeHTMLAttribute(found)));
+const xml = codec(xmlReference, (found) => asBytes(decodeXML(found)));
+const json = codec(jsonEscape, (found) => {
+  // JavaScript may escape any character.
+  const unicode = found.replace('\\x', '\\u00');
+  return /^\\[unrtbf]/.test(unicode) ? asBytes(JSON.parse(`"${unicode}"`)) : found.slice(1);
+});
+const decodePercent = (found: string) =>
+  found === '+' ? ' ' : String.fromCharCode(Number.parseInt(found.slice(1), 16));
+
+const asNumber = (character: string) => `&#${character.codePointAt(0)};`;
+const escapeHtml = (text: string) => escapeText(withoutNul(text)).replaceAll('\r', '&#13;');
+const escapeQuoted = (text: string) => escapeHtml(text).replaceAll('"', '&quot;').replaceAll("'", '&#39;');
+const asPercent = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+const encodePercent = (text: string) => encodeURIComponent(text).replace(/[!'()*]/g, asPercent);
+const encodeJson = (text: string) => JSON.stringify(text).slice(1, -1);
+
+export const asUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+const asUnits = (text: string) => text.replace(/[\u0080-\uffff]/g, asUnit);
+const asReferences = (text: string) => text.replace(/[\u0080-\u{10ffff}]/gu, asNumber);
+const asCssEscapes = (css: string) =>
+  css.replace(/[\u0080-\u{10ffff}]/gu, (character) => `\\${character.codePointAt(0)?.toString(16)} `);
+
+/** What another layer has encoded, in ASCII. Scripts and styles of HTML have other escapes. */
+function asAscii(text: string, layer?: string): string {
+  if (layer?.startsWith('json')) return asUnits(text);
+  if (layer === 'cdata') {
+    return text.replace(/[\u0080-\uffff]+/g, (characters) => `]]>${asReferences(characters)}<![CDATA[`);
+  }
+  const edits: Edit[] = [];
+  walk(text, '', {
+    open: ({ name }) => name,
+    text({ start, end }, holder, kind) {
+      if (kind !== 'raw') return;
+      const code = text.slice(start, end);
+      edits.push({ start, end, text: holder === 'style' ? asCssEscapes(code) : asUnits(code) });
+    },
+  });
+  return asReferences(applyEdits(text, edits));
+}
+
+export const layers = {
+  /** HTML that is shown as text: `&lt;b&gt;`. Also RCDATA, as in `<title>`. */
+  'html-text': htmlText(escapeHtml),
+  'html-attribute': htmlAttribute(escapeQuoted),
+  'html-unquoted': htmlAttribute((text) => escapeQuoted(text).replace(/[\t\n\f =`]/g, asNumber)),
+  /** The whole value of an unquoted attribute. Quotes are added. */
+  'html-unquoted-whole': htmlAttribute((text) => `"${escapeQuoted(text)}"`),
+  'xml-text': xml((text) => withoutControls(text).replace(/[&<>]/g, escapeUTF8).replaceAll('\r', '&#13;')),
+  'xml-attribute': xml((text) => escapeUTF8(withoutControls(text)).replace(/[\t\n\r]/g, asNumber)),
+  /** Never forms "]]>" with what precedes or follows it. */
+  cdata: codec(
+    /\]\]><!\[CDATA\[/g,
+    () => '',
+  )((text) =>
+    withoutControls(text)
+      .replace(/(^|\])(?=>)|\]$|^$/g, '$&]]><![CDATA[')
+      .replaceAll('\r', ']]>&#13;<![CDATA['),
+  ),
+  /** A JSON string, without its quotes. */
+  json: json(encodeJson),
+  /** The same without `<`: in a script, or in a file that avoids it. */
+  'json-in-script': json((text) => encodeJson(text).replace(/[<>&\u2028\u2029]/g, asUnit)),
+  /** Part of a URL. */
+  url: codec(/%[\da-f]{2}/gi, decodePercent)(encodePercent),
+  /** The same in a query that writes spaces as `+`. */
+  'url-query': codec(/%[\da-f]{2}|\+/gi, decodePercent)((text) => encodePercent(text).replaceAll('%20', '+')),
+  /** Outside of all others, in a file that declares another encoding than UTF-8. Nothing is read through it. */
+  ascii: codec(/(?!)/g, String)(asAscii),
+} satisfies Record<string, Codec>;
+
+/** An encoding of text inside other text, such as a JSON string or an attribute value. */
+export type Layer = keyof typeof layers;

@@ -15,33 +15,31 @@ import {
   blockElements,
   matchEnd,
   type Range,
+  readAttribute,
   startTags,
   type Tag,
-  type TextKind,
   tagAt,
   textOf,
-  type Visitor,
   walk,
 } from './html-scanner.ts';
-import type { Form } from './inline.ts';
-import { cut, decodeAttribute, enter, type Part } from './layers.ts';
+import { decodeAttribute, type Form, type Layer, layers } from './inline.ts';
 
 export type FileKind = 'html' | 'xml' | 'json' | 'text';
 
-/** An embed that was found in a file. All places are byte offsets. */
+/** An embed in a file. All places are byte offsets. */
 export interface FoundEmbed extends Range {
   /** Decoded but not validated. */
   attributes: EmbedAttributes;
-  /** The name of an attribute that is a misspelling of one of these. */
+  /** An attribute whose name is a misspelling of one of these. */
   misspelled?: string | undefined;
-  /** What to show when the service is down. Their text is known where text is shown. */
+  /** With their text if text is shown. */
   children: Range & { text?: string };
   form: Form;
   /** The value of the nearest `lang`. */
   lang: string | undefined;
   /** Whether it is in an island's own markup, which the island renders again in the browser. */
   inIsland: boolean;
-  /** Whether it is in a heading with an id, as Markdown generates them. */
+  /** Whether it is in a heading with an id, as Markdown generates it. */
   inHeading: boolean;
   inParagraph: boolean;
   /** The paragraph that contains only this embed, as Markdown generates it. */
@@ -50,16 +48,16 @@ export interface FoundEmbed extends Range {
 
 type Incomplete = 'unclosed' | 'unrendered' | 'nested';
 
-/** What fails a build: an embed that is incomplete, inside another one, or refused, or a component that was not rendered. */
+/** What fails a build. */
 export interface EmbedFault {
   start: number;
   flaw: Incomplete | 'in-script' | 'in-style' | 'in-xml' | 'in-attribute';
-  attribute?: string;
-  /** Where the embed begins that one is nested in. */
+  attribute?: string | undefined;
+  /** Where the embed around it begins. */
   outer?: number | undefined;
 }
 
-/** What may be meant as it is: an example, an excerpt, or Markdown code. Or a file in which embeds may not work. */
+/** What may be meant as it is, such as an example, or a file in which embeds may not work. */
 export interface EmbedWarning {
   start: number;
   flaw: Incomplete | 'invalid-id' | 'in-id' | 'in-code' | 'in-xhtml' | 'utf-16';
@@ -72,90 +70,116 @@ export interface Scan {
   warnings: EmbedWarning[];
 }
 
-interface Search extends Scan {
-  /** Whether it is a page. In other files, code is marked with backticks, and strings contain HTML. */
-  isPage: boolean;
-}
-
-/** What a place means for an embed. */
-interface Place {
-  shows: EmbedAs;
-  /** Whether the attribute `as` can change that. */
-  isFree: boolean;
-  /** Whether text has to be escaped because it is surrounded by HTML. */
+/** Part of a file, decoded through the layers around it. */
+interface Part {
+  /** Every character is a byte of UTF-8, even if it was decoded. */
+  text: string;
+  /** Outermost first. */
+  layers: readonly Layer[];
+  /** The offset of a character in the file. */
+  at(offset: number): number;
+  found: Scan;
+  /** Whether it is HTML, in which text has to be escaped. */
   isHtml: boolean;
+  /** Whether the file is a page. In others, code stands between backticks, and strings contain HTML. */
+  isPage: boolean;
+  /** What an embed shows unless its attribute `as` says something else. */
+  shows: EmbedAs;
+  /** The value of the nearest `lang`. */
+  lang?: string | undefined;
 }
-
-const inHtml: Place = { shows: 'html', isFree: true, isHtml: true };
-const inFile: Place = { shows: 'html', isFree: true, isHtml: false };
-const inData: Place = { shows: 'text', isFree: true, isHtml: false };
-const inText: Place = { shows: 'text', isFree: false, isHtml: false };
-const inTitle: Place = { shows: 'text', isFree: false, isHtml: true };
 
 /**
- * Finds every embed in a file: elements in HTML, and their encoded forms in other text. Examples are left out: code,
- * comments, and elements with `data-snippets-ignore`.
- *
- * The file is read as Latin-1, where a character is a byte: the syntax of all kinds of files is ASCII, every offset is a
- * byte offset, and no byte outside an embed is decoded.
+ * Finds every embed in a file: elements in HTML, and their encoded forms in other text. Leaves out examples: code,
+ * comments, and elements with `data-snippets-ignore`. The file is read as Latin-1, where each character is a byte, since
+ * the syntax of all kinds of files is ASCII.
  */
 export function scan(file: Buffer, kind: FileKind): Scan {
   const text = file.toString('latin1');
-  const search: Search = { isPage: kind === 'html', embeds: [], faults: [], warnings: [] };
-  const whole: Part = { text, layers: [], at: (offset) => offset };
+  const isPage = kind === 'html';
+  const found: Scan = { embeds: [], faults: [], warnings: [] };
+  const whole: Part = { text, layers: [], at: (at) => at, found, isHtml: isPage, isPage, shows: 'html' };
   if (!mayHold(text)) {
     const isUtf16 = /^(?:\xff\xfe|\xfe\xff)/.test(text) && embedName.test(text.replaceAll('\0', ''));
-    if (isUtf16) search.warnings.push({ flaw: 'utf-16', start: 0 });
-  } else if (kind === 'json') scanJson(search, whole, inFile);
-  else if (kind === 'text') scanString(search, whole, inFile);
-  else scanMarkup(search, whole, inHtml, { isXml: kind === 'xml' });
-  readDeclarations(search, text);
-  const { embeds, faults, warnings } = search;
-  for (const found of [embeds, faults, warnings]) found.sort((a, b) => a.start - b.start);
-  return { embeds, faults, warnings };
+    if (isUtf16) found.warnings.push({ flaw: 'utf-16', start: 0 });
+  } else if (kind === 'json') scanJson(whole);
+  else if (kind === 'text') scanString(whole);
+  else scanMarkup(whole, kind === 'xml');
+  readDeclarations(whole);
+  for (const list of [found.embeds, found.faults, found.warnings]) list.sort((a, b) => a.start - b.start);
+  return found;
 }
 
 // A browser, too, looks no further for them.
 const declarationsEnd = 1024;
-const byteOrderMark = '\xef\xbb\xbf';
-const xhtml = /^\s*<\?xml\b|application\/xhtml\+xml/i;
+const byteOrderMark = /^\xef\xbb\xbf/;
+const xhtml = /^(?:\xef\xbb\xbf)?\s*<\?xml\b|application\/xhtml\+xml/i;
 const charset =
   /<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([\w-]+)|^\s*<\?xml\b[^>]*?\bencoding\s*=\s*["']([\w-]+)/i;
 // With bytes that can be read at all, UTF-16 stands for UTF-8.
 const utf8 = /^(?:unicode-1-1-)?utf-?(?:8|16(?:le|be)?)$/i;
 
 /** A file may declare that it is XHTML, or that its encoding is not UTF-8. */
-function readDeclarations({ isPage, embeds, warnings }: Search, file: string): void {
-  const hasMark = file.startsWith(byteOrderMark);
-  const head = file.slice(hasMark ? byteOrderMark.length : 0, declarationsEnd);
+function readDeclarations({ text, isPage, found: { embeds, warnings } }: Part): void {
+  const head = text.slice(0, declarationsEnd);
   const shown = embeds.find(({ form }) => form.as === 'html');
-  if (isPage && shown !== undefined && xhtml.test(head))
-    warnings.push({ flaw: 'in-xhtml', start: shown.start });
+  if (isPage && shown && xhtml.test(head)) warnings.push({ flaw: 'in-xhtml', start: shown.start });
   const [, inMeta, inXml] = charset.exec(head) ?? [];
-  if (hasMark || utf8.test(inMeta ?? inXml ?? 'utf-8')) return;
+  if (byteOrderMark.test(head) || utf8.test(inMeta ?? inXml ?? 'utf-8')) return;
   for (const embed of embeds) embed.form = { ...embed.form, layers: ['ascii', ...embed.form.layers] };
 }
 
+// No page needs more, and each layer costs time in proportion to its text.
+const deepest = 6;
+
+function cut(part: Part, { start, end }: Range): Part {
+  return { ...part, text: part.text.slice(start, end), at: (offset) => part.at(start + offset) };
+}
+
+/** Decodes a part through one more layer. If there are too many, nothing is left of it. */
+function enter(part: Part, layer: Layer): Part {
+  if (part.layers.length === deepest) return { ...part, text: '' };
+  const { escaped, decode } = layers[layer];
+  // Where pieces with the same shift between the decoded text and its source begin, in both.
+  const starts = [0];
+  const origins = [0];
+  let shift = 0;
+  const text = part.text.replace(escaped, (found: string, index: number) => {
+    const character = decode(found);
+    if (character === found) return found;
+    origins.push(index, index + found.length);
+    starts.push(index - shift, index - shift + character.length);
+    shift += found.length - character.length;
+    return character;
+  });
+  const at = (offset: number) => {
+    let low = 0;
+    for (let high = starts.length; high - low > 1; ) {
+      const middle = (low + high) >> 1;
+      if ((starts[middle] ?? 0) <= offset) low = middle;
+      else high = middle;
+    }
+    return part.at((origins[low] ?? 0) + offset - (starts[low] ?? 0));
+  };
+  return { ...part, text, layers: [...part.layers, layer], at, isHtml: false };
+}
+
 const ignored = 'data-snippets-ignore';
-// Once for all pages: making them takes as long as using them. One each: a pattern of alternatives takes several times as
-// long. All that is looked for, `lang` apart, has "snippet" in its name.
+// Two, since a pattern of alternatives takes several times as long. All but `lang` has "snippet" in its name.
 const marks = /snippet/gi;
 const hasLang = /lang\s*=/i;
 const componentTag = new RegExp(`<${writtenComponent.source}`, 'i');
 // The attributes of copy buttons.
 const codeAttributes = new Set(['data-code', 'data-clipboard-text']);
 const refusedAttributes = /^(?:on|x-|v-|[:@]|style$)/;
-const dataScripts = /[/+]json$|^(?:importmap|speculationrules)$/i;
+const dataScripts = /[/+]json\s*$|^\s*(?:importmap|speculationrules)\s*$/i;
 const blank = /[\t\n\f\r ]*/y;
 const paragraphEnd = /[\t\n\f\r ]*<\/p(?:[\t\n\f\r /][^>]*)?>/iy;
 
 /** What is kept about the surrounding elements. */
 interface Context {
-  /** Whether they are an example, which stays as it is. */
   isExample: boolean;
-  /** Whether they are an island's own markup. */
   inIsland: boolean;
-  /** The value of the nearest `lang`. */
   lang: string | undefined;
   /** The embed whose children they are. */
   embed?: Tag;
@@ -178,8 +202,8 @@ inside('a', (link) => ({ link }));
 inside('script style', (holder) => ({ holder }));
 
 /** HTML, where an embed is an element, or XML, where it can only be encoded in text. */
-function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } = {}): void {
-  const { text } = part;
+function scanMarkup(part: Part, isXml = false): void {
+  const { text, at, found } = part;
   let mark = -1;
   /** Where the first mark is from an offset on. Offsets do not decrease. */
   const markFrom = (from: number) => {
@@ -188,66 +212,57 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
     return mark;
   };
   const read = (tag: Tag, attribute: string) => valueIn(attributesOf(text, tag), attribute);
-  // The code in headings, by the URLs of their ids, and what scans links, whose text may be the same.
-  const codeAt = new Map<string | undefined, string[]>();
+  // The code in headings, by their URLs, and what scans links, whose text may be the same.
+  const codes: { url: string | undefined; code: string }[] = [];
   const linkScans: (() => void)[] = [];
   // The headings whose ids were made of an embed, unless they show it as code.
   const slugged = new Set<Tag>();
-  // The one that is open.
   let paragraph: Tag | undefined;
 
-  const addElement = (tag: Tag, { inIsland, heading, lang }: Context, endTag: Range) => {
-    const before = search.embeds.at(-1);
-    const found = add(search, { ...part, lang }, place, tag, endTag);
-    if (found === undefined) return;
-    found.inIsland = inIsland;
-    found.inHeading = heading !== undefined && read(heading, 'id') !== undefined;
-    found.inParagraph = paragraph !== undefined;
-    if (paragraph === undefined || matchEnd(blank, text, paragraph.end) !== tag.start) return;
-    const start = part.at(paragraph.start);
+  /** The open paragraph, if an element is all that it contains. */
+  const paragraphOf = (tag: Tag, endTag: Range): Range | undefined => {
+    if (paragraph === undefined || matchEnd(blank, text, paragraph.end) !== tag.start) return undefined;
+    const start = at(paragraph.start);
     const end = matchEnd(paragraphEnd, text, endTag.end);
-    const hasOther = before !== undefined && before.start > start;
-    if (end !== undefined && !hasOther) found.paragraph = { start, end: part.at(end) };
+    const hasOther = (found.embeds.at(-1)?.start ?? 0) > start;
+    return end === undefined || hasOther ? undefined : { start, end: at(end) };
   };
 
-  /** Embeds in the children of another one, even if they are encoded, are nested. */
-  const scanIn = ({ embed }: Context, look: (found: Search) => void) => {
-    if (embed === undefined) return look(search);
-    for (const start of startsIn(search, look)) report(search, part, start, 'nested', part.at(embed.start));
+  const addElement = (tag: Tag, { inIsland, heading, lang }: Context, endTag: Range) => {
+    const inHeading = heading !== undefined && read(heading, 'id') !== undefined;
+    const own = paragraphOf(tag, endTag);
+    const place = { inIsland, inHeading, inParagraph: paragraph !== undefined, paragraph: own };
+    add({ ...part, lang }, tag, endTag, place);
   };
 
   const openEmbed = (tag: Tag, context: Context): Context | undefined => {
     const { isExample, embed } = context;
-    if (isXml && !isExample) search.faults.push({ flaw: 'in-xml', start: part.at(tag.start) });
-    else if (embed !== undefined) report(search, part, part.at(tag.start), 'nested', part.at(embed.start));
+    if (isXml && !isExample) found.faults.push({ flaw: 'in-xml', start: at(tag.start) });
+    else if (embed !== undefined) report(part, at(tag.start), 'nested', at(embed.start));
     else if (!isExample && tag.isSelfClosing) addElement(tag, context, { start: tag.end, end: tag.end });
     if (tag.isSelfClosing) return undefined;
     if (isXml || isExample) return context;
     return embed === undefined ? { ...context, embed: tag } : { ...context, isExample: true };
   };
 
-  const scanPiece = (search: Search, range: Range, { holder, lang }: Context, kind: TextKind) => {
-    const raw = cut({ ...part, lang }, range);
-    const type = (holder && read(holder, 'type'))?.trim() ?? '';
-    if (kind === 'text' || kind === 'cdata') {
-      const inner = enter(raw, kind === 'cdata' ? kind : isXml ? 'xml-text' : 'html-text');
-      if (isXml && holder === undefined) scanString(search, inner, inHtml);
-      else scanText(search, inner, inText);
-    } else if (kind === 'rcdata') scanText(search, raw, inTitle);
-    else if (holder?.name === 'style') scanCode(search, raw, { flaw: 'in-style' });
-    else if (dataScripts.test(type)) scanJson(search, raw, inData, { inScript: true });
-    else if (holder !== undefined) scanCode(search, raw, { flaw: 'in-script' });
+  /** Embeds in the children of another one, even if they are encoded, are nested. */
+  const scanIn = ({ embed, lang }: Context, look: (part: Part) => void) => {
+    const inner = { ...part, lang };
+    if (embed === undefined) return look(inner);
+    for (const start of startsIn(inner, look)) report(part, start, 'nested', at(embed.start));
   };
 
-  const visitor: Visitor<Context> = {
+  const outermost: Context = { isExample: false, inIsland: false, lang: part.lang };
+  walk(text, outermost, {
+    isXml,
     open(tag, outside) {
       const { name, start, end } = tag;
       if (name === elementName) return openEmbed(tag, outside);
       if (outside.isExample && outside.embed === undefined) return outside;
       if (name === 'snippet' && text.slice(start, start + 320).search(componentTag) === 0)
-        report(search, part, part.at(start), 'unrendered');
+        report(part, at(start), 'unrendered');
       if (name.startsWith(elementName) && broken.test(`<${name}`))
-        search.warnings.push({ start: part.at(start), flaw: 'invalid-id' });
+        found.warnings.push({ start: at(start), flaw: 'invalid-id' });
       if (outside.embed === undefined && blockElements.has(name)) paragraph = name === 'p' ? tag : undefined;
       const inside = contextIn.get(name)?.(tag);
       const isRead = markFrom(start) < end || hasLang.test(text.slice(start, end));
@@ -257,54 +272,63 @@ function scanMarkup(search: Search, part: Part, place: Place, { isXml = false } 
       if (inside?.heading && attributes.some(({ name, value }) => name === 'id' && slugOfEmbed.test(value)))
         slugged.add(tag);
       const lang = isRead ? langIn(attributes, outside.lang) : outside.lang;
-      for (const attribute of attributes) {
-        if (mayHold(attribute.value))
-          scanIn(outside, (found) => scanAttribute(found, { ...part, lang }, attribute, isXml));
-      }
       const context = lang === outside.lang ? outside : { ...outside, lang };
+      for (const attribute of attributes) {
+        if (mayHold(attribute.value)) scanIn(context, (inner) => scanAttribute(inner, attribute, isXml));
+      }
       if (isXml) return /(?:^|:)(?:title|svg)$/.test(name) ? { ...context, holder: tag } : context;
       return inside === undefined ? context : { ...context, ...inside };
     },
-    close(closed, at, context, isImplied) {
+    close(closed, endTag, context) {
       const { embed, isExample } = context;
       if (embed === undefined && closed === 'p') paragraph = undefined;
       if (embed === undefined || isExample || closed !== elementName) return;
-      if (isImplied) report(search, part, part.at(embed.start), 'unclosed');
-      else addElement(embed, context, at);
+      if (endTag.start === endTag.end) report(part, at(embed.start), 'unclosed');
+      else addElement(embed, context, endTag);
     },
     text(range, context, kind) {
-      const { isExample, heading, link } = context;
+      const { isExample, heading, link, holder } = context;
       if (markFrom(range.start) >= range.end) return;
       const shown = () => decodeAttribute(text.slice(range.start, range.end));
-      const scanRange = () => scanIn(context, (found) => scanPiece(found, range, context, kind));
+      const scanRange = () =>
+        scanIn(context, (whole) => {
+          const inner = cut(whole, range);
+          if (kind === 'text' || kind === 'cdata') {
+            const decoded = enter(inner, kind === 'cdata' ? kind : isXml ? 'xml-text' : 'html-text');
+            if (!isXml || holder) scanText(decoded);
+            else scanString({ ...decoded, shows: 'html', isHtml: true });
+          } else if (kind === 'rcdata') scanText(inner);
+          else if (holder?.name === 'style') scanCode(inner, 'in-style');
+          else if (holder === undefined) return;
+          else if (!dataScripts.test(read(holder, 'type') ?? '')) scanCode(inner, 'in-script');
+          else scanJson({ ...inner, shows: 'text', isHtml: false }, true);
+        });
       if (isExample && heading !== undefined) {
         slugged.delete(heading);
-        const target = onPage(`#${read(heading, 'id')}`);
-        codeAt.set(target, [...(codeAt.get(target) ?? []), shown()]);
+        codes.push({ url: onPage(`#${read(heading, 'id')}`), code: shown() });
       } else if (link !== undefined && !isExample) {
         linkScans.push(() => {
-          const codes = codeAt.get(onPage(read(link, 'href') ?? ''));
-          if (!codes?.some((code) => shown().includes(code))) scanRange();
+          const target = onPage(read(link, 'href') ?? '');
+          if (!codes.some(({ url, code }) => url === target && shown().includes(code))) scanRange();
         });
       } else if (!isExample) scanRange();
     },
     cut(start, { isExample, embed }) {
-      const isEmbed = text.slice(start + 1, start + 1 + elementName.length).toLowerCase() === elementName;
-      if (isEmbed && embed === undefined && !isExample) report(search, part, part.at(start), 'unclosed');
+      const isEmbed = text.slice(start).search(embedName) === 1;
+      if (isEmbed && embed === undefined && !isExample) report(part, at(start), 'unclosed');
     },
-    isDone: (at, { embed }) => embed === undefined && markFrom(at) === Infinity,
-  };
-  walk(text, { isExample: false, inIsland: false, lang: part.lang }, visitor, { isXml });
+    isDone: (offset, { embed }) => embed === undefined && markFrom(offset) === Infinity,
+  });
   // In the headings of a page, Astro turns code into plain text for links to them, as in a table of contents.
   for (const scanLink of linkScans) scanLink();
-  for (const { start } of slugged) search.warnings.push({ start: part.at(start), flaw: 'in-id' });
+  for (const { start } of slugged) found.warnings.push({ start: at(start), flaw: 'in-id' });
 }
 
-/** Where embeds begin that do not belong to the result, or would be faults. */
-function startsIn(search: Search, look: (aside: Search) => void): number[] {
-  const aside: Search = { ...search, embeds: [], faults: [] };
-  look(aside);
-  return [...aside.embeds, ...aside.faults].map(({ start }) => start);
+/** Where something begins that is or would be an embed. It does not belong to the result. */
+function startsIn(part: Part, look: (aside: Part) => void): number[] {
+  const found: Scan = { ...part.found, embeds: [], faults: [] };
+  look({ ...part, found });
+  return [...found.embeds, ...found.faults].map(({ start }) => start);
 }
 
 /** The URL to which one that is written on a page leads. */
@@ -312,19 +336,22 @@ function onPage(url: string): string | undefined {
   return URL.parse(url, 'https://page.invalid')?.href;
 }
 
-function scanAttribute(search: Search, part: Part, attribute: Attribute, isXml: boolean): void {
-  const { name, quote } = attribute;
+function scanAttribute(part: Part, attribute: Attribute, isXml: boolean): void {
+  const { name, quote, start, end } = attribute;
   if (codeAttributes.has(name)) return;
-  const layer = isXml ? 'xml-attribute' : quote === '' ? 'html-unquoted' : 'html-attribute';
-  const inner = enter(cut(part, attribute), layer);
-  const before = search.embeds.length;
+  const { embeds } = part.found;
+  const inner = enter(
+    cut(part, attribute),
+    isXml ? 'xml-attribute' : quote === '' ? 'html-unquoted' : 'html-attribute',
+  );
+  const before = embeds.length;
   if (refusedAttributes.test(name) || /^\s*javascript:/i.test(inner.text)) {
-    scanCode(search, inner, { flaw: 'in-attribute', attribute: name });
-  } else if (name === 'srcdoc') scanMarkup(search, inner, inHtml);
-  else if (name.startsWith('data-') || isJson(inner.text)) scanString(search, inner, inData);
-  else scanText(search, inner, inText);
-  const [embed] = search.embeds.slice(before);
-  const isWhole = embed?.start === part.at(attribute.start) && embed.end === part.at(attribute.end);
+    scanCode(inner, 'in-attribute', name);
+  } else if (name === 'srcdoc') scanMarkup({ ...inner, shows: 'html', isHtml: true });
+  else if (name.startsWith('data-') || isJson(inner.text)) scanString({ ...inner, shows: 'text' });
+  else scanText(inner);
+  const embed = embeds[before];
+  const isWhole = embed?.start === part.at(start) && embed.end === part.at(end);
   if (quote !== '' || !isWhole) return;
   // Without quotes, an empty value would swallow the next attribute.
   const layers = embed.form.layers.with(part.layers.length, 'html-unquoted-whole');
@@ -332,21 +359,22 @@ function scanAttribute(search: Search, part: Part, attribute: Attribute, isXml: 
 }
 
 /** A string, such as one of JSON: XML, JSON again, or HTML. */
-function scanString(search: Search, part: Part, place: Place): void {
-  if (/^\s*<\?xml\s/.test(part.text)) scanMarkup(search, part, inHtml, { isXml: true });
-  else if (isJson(part.text)) scanJson(search, part, place);
+function scanString(part: Part): void {
+  if (/^\s*<\?xml\s/.test(part.text)) scanMarkup(part, true);
+  else if (isJson(part.text)) scanJson(part);
   else {
     // What XML contains, such as the description of a feed, is HTML.
-    const code = search.isPage || place.isHtml ? [] : findCode(part.text);
+    const code = part.isPage || part.isHtml ? [] : findCode(part.text);
     const text = withoutCodeSpans(part.text, code);
     // Text with other tags than those of embeds is HTML. Otherwise it may be plain text.
-    const isHtml = place.isHtml || startTags(text).some((tag) => tag.name !== elementName);
-    scanMarkup(search, { ...part, text }, { ...place, isHtml });
-    // Embeds that stay because they are examples in Markdown, where they may be none.
-    const asHtml = startsIn({ ...search, warnings: [] }, (aside) => {
-      for (const one of code) if (one.isDoubtful) scanMarkup(aside, cut(part, one), inHtml);
-    });
-    for (const start of asHtml) search.warnings.push({ start, flaw: 'in-code' });
+    const isHtml = part.isHtml || startTags(text).some((tag) => tag.name !== elementName);
+    scanMarkup({ ...part, text, isHtml });
+    // In HTML, backticks and fences make no examples.
+    const aside = { ...part, found: { ...part.found, warnings: [] } };
+    for (const one of code.filter(({ isDoubtful }) => isDoubtful)) {
+      const starts = startsIn(cut(aside, one), scanMarkup);
+      part.found.warnings.push(...starts.map((start) => ({ start, flaw: 'in-code' as const })));
+    }
   }
 }
 
@@ -360,126 +388,122 @@ function isJson(text: string): boolean {
   }
 }
 
-// Up to a quote, or the end of a line, that is not escaped.
+// Up to a quote or line end that is not escaped.
 const jsonString = /"([^"\\\n]*(?:\\.[^"\\\n]*)*)"?/gs;
 
 /** The strings of JSON, or of JSON lines. */
-function scanJson(search: Search, part: Part, place: Place, { inScript = false } = {}): void {
+function scanJson(part: Part, inScript = false): void {
   for (const { 1: text = '', index } of part.text.matchAll(jsonString)) {
     if (!mayHold(text)) continue;
     const string = cut(part, { start: index + 1, end: index + 1 + text.length });
     const avoidsTags = inScript || /\\u003c/i.test(text);
-    scanString(search, enter(string, avoidsTags ? 'json-in-script' : 'json'), place);
+    scanString({ ...enter(string, avoidsTags ? 'json-in-script' : 'json'), isHtml: part.isHtml });
   }
 }
 
 /** Scripts and styles, where no embed can work. */
-function scanCode(search: Search, part: Part, refusal: Omit<EmbedFault, 'start'>): void {
-  const refused = startsIn(search, (aside) => scanText(aside, enter(part, 'json'), inText));
-  for (const start of refused) search.faults.push({ start, ...refusal });
+function scanCode(part: Part, flaw: EmbedFault['flaw'], attribute?: string): void {
+  const refused = startsIn(enter(part, 'json'), scanText);
+  part.found.faults.push(...refused.map((start) => ({ start, flaw, attribute })));
 }
 
 const opening = /(?=<snippet-embed[\t\n\f\r />])/i;
-// By what a site does with a title: words in elements of their own, or a space that does not break.
+// As sites write titles: words in separate elements, or a space that does not break.
 const broken = /<snippet-embed(?![\w.:\t\n\f\r />-])/i;
 const closing = /<\/snippet-embed[\t\n\f\r ]*>/gi;
 
 /** Text without markup other than embeds, encoded or not. */
-function scanText(search: Search, part: Part, place: Place): void {
+function scanText(part: Part): void {
   const written = part.text.search(componentTag);
-  if (written !== -1) report(search, part, part.at(written), 'unrendered');
+  if (written !== -1) report(part, part.at(written), 'unrendered');
   const odd = part.text.search(broken);
-  if (odd !== -1) search.warnings.push({ start: part.at(odd), flaw: 'invalid-id' });
+  if (odd !== -1) part.found.warnings.push({ start: part.at(odd), flaw: 'invalid-id' });
   let start = 0;
   // Each embed up to the next one only, so that the time is linear even if all are unclosed.
   for (const { length } of part.text.split(opening)) {
     const piece = cut(part, { start, end: start + length });
-    const read = opening.test(piece.text) ? scanEmbed(search, piece, place) : 0;
-    scanEncoded(search, cut(piece, { start: read, end: length }));
+    const read = opening.test(piece.text) ? scanEmbed(piece) : 0;
+    scanEncoded(cut(piece, { start: read, end: length }));
     start += length;
   }
 }
 
 /** The embed that a text begins with. Returns its end, or that of its name if it has none. */
-function scanEmbed(search: Search, part: Part, place: Place): number {
+function scanEmbed(part: Part): number {
   const tag = tagAt(part.text, 0);
-  closing.lastIndex = tag?.end ?? part.text.length;
-  const end = tag?.isSelfClosing ? { index: tag.end, 0: '' } : closing.exec(part.text);
-  if (tag === undefined || end === null) {
-    report(search, part, part.at(0), 'unclosed');
+  const end = tag?.isSelfClosing ? tag.end : matchEnd(closing, part.text, tag?.end ?? part.text.length);
+  if (tag === undefined || end === undefined) {
+    report(part, part.at(0), 'unclosed');
     return 1 + elementName.length;
   }
-  const endTag = { start: end.index, end: end.index + end[0].length };
-  add(search, part, place, tag, endTag);
-  return endTag.end;
+  add(part, tag, { start: tag.isSelfClosing ? end : part.text.lastIndexOf('<', end - 1), end });
+  return end;
 }
 
 const escaped = /&(?:amp;|#0*38;|#x0*26;)*(?:lt|#0*60|#x0*3c);?snippet(?:-embed|[\t\n\f\r ])/i;
 const percentEncoded = /%(?:25)*3csnippet-embed[^\s"<>&]*/gi;
 
 /** Text that is escaped once more than its place demands, or part of a URL. */
-function scanEncoded(search: Search, part: Part): void {
+function scanEncoded(part: Part): void {
   const { text } = part;
   if (!mayHold(text)) return;
-  if (escaped.test(text)) scanText(search, enter(part, 'html-text'), inText);
+  if (escaped.test(text)) scanText(enter(part, 'html-text'));
   for (const { 0: url, index: start } of text.matchAll(percentEncoded)) {
     const encoded = cut(part, { start, end: start + url.length });
-    scanText(search, enter(encoded, /embed\+/i.test(url) ? 'url-query' : 'url'), inText);
+    scanText(enter(encoded, /embed\+/i.test(url) ? 'url-query' : 'url'));
   }
 }
 
 // Shared by most embeds of a site.
-const plain: Readonly<Record<EmbedAs, Form>> = {
+const plain = {
   html: { as: 'html', layers: [] },
   text: { as: 'text', layers: [] },
-};
+} as const satisfies Record<EmbedAs, Form>;
 
-/** Adds an embed to the result, or a fault or warning if it is not a valid one. */
-function add(search: Search, part: Part, place: Place, tag: Tag, endTag: Range): FoundEmbed | undefined {
-  const start = part.at(tag.start);
-  const written = attributesOf(part.text, tag);
+type Place = Pick<FoundEmbed, 'inIsland' | 'inHeading' | 'inParagraph' | 'paragraph'>;
+// Of text, which cannot show HTML.
+const inText: Place = { inIsland: false, inHeading: false, inParagraph: false };
+
+/** Adds an embed to the result, or a warning if it is not a valid one. */
+function add(part: Part, tag: Tag, endTag: Range, place = inText) {
+  const { text, layers, at, found, isHtml, lang } = part;
+  const start = at(tag.start);
+  const written = attributesOf(text, tag);
   const read = (name: keyof EmbedAttributes) => valueIn(written, name);
   const attributes = { id: read('id'), params: read('params'), as: read('as'), optional: read('optional') };
   const { id = '', as: asked } = attributes;
   const isId = /^[1-9]\d*$/.test(id) && Number.isSafeInteger(Number(id));
-  if (!isId && !isWholePage(search, part)) {
-    search.warnings.push({ start, flaw: 'invalid-id' });
-    return undefined;
-  }
-  const as = place.isFree && (asked === 'html' || asked === 'text') ? asked : place.shows;
-  const layers = as === 'text' && place.isHtml ? ([...part.layers, 'html-text'] as const) : part.layers;
-  const children = part.text.slice(tag.end, endTag.start);
-  const found: FoundEmbed = {
+  if (!isId && !isElement(part)) return found.warnings.push({ start, flaw: 'invalid-id' });
+  const shows = asked === 'html' || asked === 'text' ? asked : part.shows;
+  const as = place === inText ? 'text' : shows;
+  const inside = as === 'text' && isHtml ? ([...layers, 'html-text'] as const) : layers;
+  const children = text.slice(tag.end, endTag.start);
+  const isMisspelled = ({ name }: Attribute) => !(name in attributes) && name !== 'is' && intendedName(name);
+  return found.embeds.push({
     start,
-    end: part.at(endTag.end),
+    end: at(endTag.end),
     attributes,
-    // `is` belongs to HTML.
-    misspelled: written.find(({ name }) => !(name in attributes) && name !== 'is' && intendedName(name))
-      ?.name,
+    misspelled: written.find(isMisspelled)?.name,
     children: {
-      start: part.at(tag.end),
-      end: part.at(endTag.start),
+      start: at(tag.end),
+      end: at(endTag.start),
       // Copied, since a part of the page's text would keep all of it in memory.
       ...(as === 'text' && children !== '' && { text: textOf(Buffer.from(children, 'latin1').toString()) }),
     },
-    form: layers.length === 0 ? plain[as] : { as, layers },
-    lang: langIn(written, part.lang),
-    inIsland: false,
-    inHeading: false,
-    inParagraph: false,
-  };
-  search.embeds.push(found);
-  return found;
+    form: inside.length === 0 ? plain[as] : { as, layers: inside },
+    lang: langIn(written, lang),
+    ...place,
+  });
 }
 
-function report(search: Search, part: Part, start: number, flaw: Incomplete, outer?: number): void {
-  if (isWholePage(search, part)) search.faults.push({ start, flaw, outer });
-  else search.warnings.push({ start, flaw });
+function report(part: Part, start: number, flaw: Incomplete, outer?: number): void {
+  if (isElement(part)) part.found.faults.push({ start, flaw, outer });
+  else part.found.warnings.push({ start, flaw });
 }
 
-/** Whether an element is meant as one. Other files, and parts of pages, may contain excerpts and examples. */
-function isWholePage(search: Search, { layers }: Part): boolean {
-  return search.isPage && layers.length === 0;
+/** Whether what looks like an element is one. Other files, and parts of pages, may contain excerpts and examples. */
+function isElement({ isPage, layers }: Part): boolean {
+  return isPage && layers.length === 0;
 }
 
 /** The language inside an element. One without a value means that the language is not known. */
@@ -489,6 +513,5 @@ function langIn(attributes: readonly Attribute[], outer: string | undefined): st
 }
 
 function valueIn(attributes: readonly Attribute[], name: string): string | undefined {
-  const found = attributes.find((attribute) => attribute.name === name);
-  return found && decodeAttribute(found.value);
+  return readAttribute(attributes, name, decodeAttribute);
 }

@@ -2,12 +2,11 @@ import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from '
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 const KiB = 1024;
-const MiB = 1024 * KiB;
-const largeSize = 8 * MiB;
+const largeSize = 8 * 1024 * KiB;
 // Small enough that a piece as a string is soon collected as garbage.
 const pieceSize = 64 * KiB;
 // People write no text of that size.
-const binarySize = 64 * MiB;
+const binarySize = 64 * 1024 * KiB;
 // File systems keep times by a coarser clock than `Date.now()`.
 const clockGranularity = 50;
 const turnMilliseconds = 10;
@@ -39,17 +38,14 @@ export function readOpened(descriptor: number, size: number): Buffer {
   return bytes.subarray(0, length);
 }
 
-/** Whether a file is so large, and so unlike text, that no embed is looked for in it. */
+/** Whether a file is so large, and so unlike text, that it is not searched for embeds. */
 export function isLargeBinary(file: string): boolean {
   if (statSync(file).size <= binarySize) return false;
   const [start] = piecesOf(file, 0);
   return start?.includes(0) ?? false;
 }
 
-/**
- * Reads a file of any size, a piece at a time, so that memory does not depend on what lies in `public/`. A piece is valid
- * until the next one, and begins with the `overlap` last bytes of the one before.
- */
+/** Reads a file of any size. A piece is valid until the next one, and begins with the last bytes of the one before. */
 export function* piecesOf(file: string, overlap: number): Generator<Buffer> {
   const descriptor = openSync(file, 'r');
   try {
@@ -67,9 +63,9 @@ export function* piecesOf(file: string, overlap: number): Generator<Buffer> {
   }
 }
 
-/** Whether a file was written since a moment, in milliseconds since the epoch, or just before it. `false` without a file. */
+/** Whether a file exists and was written since a time, in milliseconds since the epoch, or just before it. */
 export function isSince(file: Stats | undefined, since: number): boolean {
-  // Not the time of its content, which a copy takes over from the original.
+  // A copy may have the time of its content from the original.
   return file !== undefined && file.ctimeMs >= since - clockGranularity;
 }
 

@@ -18,10 +18,10 @@ import { inTurns } from './read.ts';
 const suffix = '.snippets.tmp';
 
 /**
- * Replaces a file as a whole, or writes it for the first time, with its folder: a reader sees all of the old bytes or all
- * of the new ones, even if the process is killed. Its permissions stay.
+ * Writes a file, with its folder, as a whole: a reader sees all of the old bytes or all of the new ones, even if the
+ * process is killed. Its permissions stay.
  *
- * @param temporary the file that is written first. In the output, it needs a name by which it is found if it is left there.
+ * @param temporary the file that is written first. In the output, it needs a name by which it is found if it is left.
  */
 export function writeAtomically(
   file: string,
@@ -39,14 +39,14 @@ export function writeAtomically(
   }
 }
 
-/** Gives a file the permissions of another one, if that exists. When a file is written, the umask takes some away. */
+/** Gives a file the permissions of another one, if that exists: writing it does not, because of the umask. */
 export function copyMode(from: string, to: string): void {
   const mode = statSync(from, { throwIfNoEntry: false })?.mode;
   // Not all file systems have modes to change.
   if (mode !== undefined && mode !== statSync(to).mode) chmodSync(to, mode & 0o777);
 }
 
-/** A fixed name for the file that is written first, so that one left behind by a killed process is found and removed. */
+/** A fixed name, so that a file left behind by a killed process is found and removed. */
 export function temporaryFile(file: string): string {
   return file + suffix;
 }
@@ -104,7 +104,7 @@ export class StagedFiles {
 /** Writes the images of contents into folders of assets, unless they are there: names change with bytes. */
 export async function writeImages(
   folders: readonly string[],
-  contents: Iterable<{ images?: readonly { file?: string | undefined }[] | undefined } | undefined>,
+  contents: Iterable<{ images?: readonly { copy?: { file: string } | undefined }[] | undefined } | undefined>,
   read: (name: string) => Promise<Uint8Array | undefined>,
 ): Promise<void> {
   for (const folder of folders.filter(existsSync)) {
@@ -112,7 +112,7 @@ export async function writeImages(
     for (const name of readdirSync(folder).filter(isTemporary)) rmSync(join(folder, name), { force: true });
   }
   const images = [...contents].flatMap((content) => content?.images ?? []);
-  for (const name of new Set(images.flatMap(({ file }) => file ?? []))) {
+  for (const name of new Set(images.flatMap(({ copy }) => copy?.file ?? []))) {
     for (const file of folders.map((folder) => join(folder, name))) {
       if (existsSync(file)) continue;
       const bytes = await read(name);

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { attributesOf, type Edit, readAttribute, replaceValue, walk } from '../embed/html-scanner.ts';
-import { asBytes, decodeAttribute } from '../embed/layers.ts';
+import { asBytes, decodeAttribute } from '../embed/inline.ts';
 import type { RouteToHeaders } from '../settings/astro-version.ts';
+import type { HtmlRules } from '../settings/options.ts';
 import { routeFiles } from '../settings/site-urls.ts';
-import type { InlineCode } from './parsed-html.ts';
 
 /** Names a script or a style in a policy. */
 export function hashSource(code: string): string {
@@ -16,13 +16,14 @@ export interface Sources {
   styles: readonly string[];
 }
 
-/** Why a page may have to allow more than it does. */
-export interface SourceRules {
-  /** Code of snippets is allowed with `hash`. */
-  policy: 'none' | 'warn' | 'hash';
-  /** The source of the script for edit links, if pages have it. */
-  editLinks?: string | undefined;
+/** What the policy of a page has to allow for HTML. */
+export interface InlineCode extends Sources {
+  /** Whether it has event handlers or style attributes, which no hash can allow. */
+  hasAttributes: boolean;
 }
+
+/** With the source of the script for edit links, if pages have it. */
+export type SourceRules = Pick<HtmlRules, 'policy'> & { editLinks?: string | undefined };
 
 /** What a page has to allow, each once. */
 export function sourcesOf(
@@ -30,14 +31,13 @@ export function sourcesOf(
   { policy, editLinks }: SourceRules,
 ): Sources {
   const codes = policy === 'hash' ? contents.flatMap(({ inlineCode }) => inlineCode ?? []) : [];
-  const scripts = [editLinks ?? [], ...codes.map((code) => code.scripts)].flat();
-  return { scripts: [...new Set(scripts)], styles: [...new Set(codes.flatMap((code) => code.styles))] };
+  const scripts = new Set([editLinks ?? [], ...codes.map((code) => code.scripts)].flat());
+  return { scripts: [...scripts], styles: [...new Set(codes.flatMap((code) => code.styles))] };
 }
 
 /**
- * Adds sources to a Content Security Policy, or to a list of policies as a header may contain. Changes only the
- * directives that decide about inline scripts and styles. A directive with 'unsafe-inline' already allows all of them
- * and stays as it is: adding a hash would disable 'unsafe-inline'.
+ * Adds sources to a Content Security Policy, or to a list of them as in a header: to the directives that decide about
+ * inline scripts and styles. One with 'unsafe-inline' already allows all, and stays, since a hash would disable it.
  */
 export function allowSources(policy: string, { scripts, styles }: Sources): string {
   return policy
@@ -55,8 +55,8 @@ function allow(policy: string, kind: 'script-src' | 'style-src', sources: readon
   const index = names.indexOf(deciding);
   const [name, ...allowed] = words[index] ?? [];
   const missing = sources.filter((source) => !allowed.includes(source));
-  const isWithoutHashes = !allowed.some((source) => /^'(nonce-|sha\d+-|strict-dynamic')/i.test(source));
-  const allowsAll = isWithoutHashes && allowed.some((source) => /^'unsafe-inline'$/i.test(source));
+  const has = (pattern: RegExp) => allowed.some((source) => pattern.test(source));
+  const allowsAll = has(/^'unsafe-inline'$/i) && !has(/^'(nonce-|sha\d+-|strict-dynamic')/i);
   if (deciding === undefined || missing.length === 0 || allowsAll) return policy;
   const list = [...allowed.filter((source) => source.toLowerCase() !== "'none'"), ...missing];
   // In its own directive, so that nothing else that default-src decides about changes.
@@ -70,7 +70,7 @@ function allow(policy: string, kind: 'script-src' | 'style-src', sources: readon
 
 const header = 'content-security-policy';
 
-/** Lets the policies in the head of a page, the only ones that browsers obey, allow sources: an edit each, even if nothing changes. */
+/** Lets the policies in the head of a page allow sources: an edit each, even if nothing changes. Browsers obey no others. */
 export function allowInPage(page: Buffer, sources: Sources): Edit[] {
   const html = page.toString('latin1');
   if (!/content-security-policy/i.test(html)) return [];
@@ -89,8 +89,8 @@ export function allowInPage(page: Buffer, sources: Sources): Edit[] {
       }
       return context;
     },
-    close(name, _place, _context, isImplied) {
-      isOver ||= name === 'head' && !isImplied;
+    close(name, { start, end }) {
+      isOver ||= name === 'head' && start < end;
     },
     isDone: () => isOver,
   });
@@ -98,14 +98,11 @@ export function allowInPage(page: Buffer, sources: Sources): Edit[] {
 }
 
 /** Allows sources in the policies that are sent as headers. Routes may begin with the site's base path. */
-export function headerPolicies(
-  routes: RouteToHeaders,
-  base: string,
-): (page: string, sources: Sources) => void {
+export function headerPolicies(routes: RouteToHeaders, base: string) {
   const headersOf = new Map<string, Headers>();
   for (const [pathname, { headers }] of routes)
     for (const name of routeFiles(pathname, base)) headersOf.set(name, headers);
-  return (page, sources) => {
+  return (page: string, sources: Sources): void => {
     const headers = headersOf.get(page);
     const policy = headers?.get(header);
     if (policy != null) headers?.set(header, allowSources(policy, sources));

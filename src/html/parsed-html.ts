@@ -1,6 +1,6 @@
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
 import { applyEdits, type Edit } from '../embed/html-scanner.ts';
-import { hashSource, type Sources } from './content-security-policy.ts';
+import { hashSource, type InlineCode } from './content-security-policy.ts';
 import { hides } from './rules.ts';
 
 // Loaded only for content that needs a parser.
@@ -8,8 +8,8 @@ import { hides } from './rules.ts';
 type Element = DefaultTreeAdapterTypes.Element;
 
 /**
- * Where HTML may be put, as the start tags before it. A browser reads it in different ways there: what is text in one is
- * an element, and so a script, in another. Other places are like one of these.
+ * Where HTML may be put, as the start tags before it: what is text in one place is an element, and so a script, in
+ * another. All other places are like one of these.
  */
 export const contexts: readonly string[] = [
   '',
@@ -48,8 +48,8 @@ const constructs: Readonly<Record<string, string>> = {
 };
 
 /**
- * Names what HTML leaves open that would swallow the rest of a page: a comment, a tag, a quote, or an element such as
- * `<textarea>`. An open `<p>` or `<b>` only changes how the rest looks. `before` is one of `contexts`.
+ * Names what HTML leaves open that would swallow the rest of a page, such as a comment, a quote, or a `<textarea>`. An
+ * open `<p>` or `<b>` only changes how the rest looks. `before` is one of `contexts`.
  */
 export function leftOpen(html: string, before = ''): string | undefined {
   // A tag, together with the letter that may follow.
@@ -57,8 +57,7 @@ export function leftOpen(html: string, before = ''): string | undefined {
   const whole = before + html;
   const swallows = ({ tagName, sourceCodeLocation: place }: Element) =>
     hides.has(tagName) && place != null && place.startOffset >= before.length;
-  // Stands for the rest of the page: after parsing, it is still an element or was swallowed. Of usual HTML, one
-  // inside a <template> was swallowed by it.
+  // Stands for the rest of the page. It was swallowed if it is no element, or, without a context, in a <template>.
   const rest = elementsOf(`${whole}<snippet-end></snippet-end>`, { templates: before !== '' }).find(
     ({ sourceCodeLocation: place }) => place?.startOffset === whole.length,
   );
@@ -78,17 +77,15 @@ export function leftOpen(html: string, before = ''): string | undefined {
   return construct ?? (open && `<${open.tagName}>`) ?? (before === '' ? 'a comment or a tag' : undefined);
 }
 
-/** A script, as the edit that takes it out, with a name for people. */
-type FoundScript = Edit & { what: string };
-
 // Browsers ignore control characters and white space before and inside the scheme.
 const javascriptUrl = new RegExp(`(^|;)[\\0-\\x20]*${[...'javascript:'].join('[\\t\\n\\r]*')}`, 'i');
 
 /**
  * Finds everything that would run as a script, wherever the HTML is shown: elements, event handlers, `javascript:` URLs,
- * and `srcdoc`, which is another page. Not a sanitizer: content of untrusted authors needs one.
+ * and `srcdoc`, which is another page. Each is the edit that removes it, with a name for people. Not a sanitizer: content
+ * of untrusted authors needs one.
  */
-export function findScripts(html: string): FoundScript[] {
+export function findScripts(html: string) {
   const found = contexts.flatMap((before) =>
     elementsOf(before + html, { templates: true })
       .flatMap((element) => scriptsOf(element, before.length + html.length))
@@ -97,13 +94,13 @@ export function findScripts(html: string): FoundScript[] {
   return [...new Map(found.map((one) => [`${one.start} ${one.end}`, one])).values()];
 }
 
-// Each takes the time of parsing everything. Only HTML that is made to needs more than two or three.
+// Each parses everything. Only HTML that is made to needs more than two or three.
 const mostPasses = 20;
 
-/** Removes scripts. Every other byte stays. Returns `undefined` if removing them goes on and on to join others. */
+/** Removes scripts. Every other byte stays. Returns `undefined` if each pass joins others. */
 export function stripScripts(html: string): string | undefined {
   let stripped = html;
-  // Repeated, because removing something may join what was around it to a script.
+  // Removing something may join what was around it to a script.
   for (let pass = 0; pass < mostPasses; pass += 1) {
     const found = findScripts(stripped);
     if (found.length === 0) return stripped;
@@ -112,30 +109,24 @@ export function stripScripts(html: string): string | undefined {
   return undefined;
 }
 
-function scriptsOf({ tagName, attrs, sourceCodeLocation: place }: Element, length: number): FoundScript[] {
+function scriptsOf(
+  { tagName, attrs, sourceCodeLocation: place }: Element,
+  length: number,
+): (Edit & { what: string })[] {
   if (place == null) return [];
   const { startOffset: start } = place;
   // An unclosed element extends to the end, for which the parser has no location.
   const end = place.endOffset > start ? place.endOffset : length;
   if (tagName === 'script') return [{ what: '<script>', start, end, text: '' }];
   return attrs.flatMap(({ name, prefix, value }) => {
-    const what = nameOf(name.toLowerCase(), value);
-    if (what === undefined) return [];
-    const at = place.attrs?.[(prefix ? `${prefix}:${name}` : name).toLowerCase()];
+    const written = name.toLowerCase();
+    const runs = /^(?:on.|srcdoc$)/.test(written);
+    if (!runs && !javascriptUrl.test(value)) return [];
+    const what = runs ? `the attribute ${written}` : `a javascript: URL in ${written}`;
+    const at = place.attrs?.[prefix ? `${prefix}:${written}`.toLowerCase() : written];
     // An attribute without a location is removed with its element.
     return [{ what, start: at?.startOffset ?? start, end: at?.endOffset ?? end, text: '' }];
   });
-}
-
-function nameOf(attribute: string, value: string): string | undefined {
-  if (/^on./.test(attribute) || attribute === 'srcdoc') return `the attribute ${attribute}`;
-  return javascriptUrl.test(value) ? `a javascript: URL in ${attribute}` : undefined;
-}
-
-/** What a page's Content Security Policy has to allow for HTML to work. */
-export interface InlineCode extends Sources {
-  /** Whether it has event handlers or style attributes, which no hash can allow. */
-  hasAttributes: boolean;
 }
 
 // A script of any other `type` is a data block, which policies ignore.

@@ -5,7 +5,7 @@ import { attributesOf, readAttribute, startTags, tagAt, textOf } from '../embed/
 import type { Content } from '../embed/inline.ts';
 import { SiteError, type SiteErrorCode } from '../failures/errors.ts';
 import type { HtmlRules } from '../settings/options.ts';
-import type { InlineCode } from './parsed-html.ts';
+import type { InlineCode } from './content-security-policy.ts';
 import { adaptLinks, type FindImage, type ImageUse, localizeImages } from './urls.ts';
 
 const mostTags = 100_000;
@@ -14,9 +14,8 @@ const mostTags = 100_000;
 export interface PreparedSnippet extends Content {
   /** Flaws that do not keep it from being shown. Each names the snippet. */
   warnings: string[];
-  /** What the policy of a page has to allow. */
   inlineCode: InlineCode | undefined;
-  /** What is inlined as HTML in files that are no pages, if it differs: with the original URLs of images. */
+  /** The HTML in files that are no pages, if it differs: with the original URLs of images. */
   htmlElsewhere?: string | undefined;
   /** The names of its classes, if the site makes CSS for them. */
   classes?: readonly string[] | undefined;
@@ -24,12 +23,11 @@ export interface PreparedSnippet extends Content {
   images?: readonly ImageUse[] | undefined;
 }
 
-// Loading a parser, and running it, would take longer than anything else that is done with a content.
+// Loading and running a parser would take longer than anything else here.
 const parsing = () => import('./parsed-html.ts');
 
 /**
- * Prepares content to be inlined, as HTML somewhere if `asHtml`. Images come before what reads the HTML as a browser does,
- * since inside other elements a new attribute may mean something else. There is `findImage` if the site serves them itself.
+ * Prepares content to be inlined, as HTML somewhere if `asHtml`; with `findImage` if the site serves images itself.
  *
  * @throws SiteError `sanitize-failed`, `too-many-tags`, `script-refused` or `left-open`
  */
@@ -63,6 +61,7 @@ export async function applyRules(
   }
   const { links, findImage, policy, strict } = rules;
   const linked = links === undefined ? sanitized : adaptLinks(sanitized, links);
+  // Before what reads the HTML as a browser does: inside other elements, a new attribute may mean something else.
   const { html: shown, images, flaws } = await localizeImages(linked, findImage);
   const html = await withoutScripts(shown);
   const open = await findOpen(html, rules);
@@ -99,11 +98,12 @@ async function findOpen(html: string, { scripts }: HtmlRules): Promise<string | 
   if (hasOnlyOrdinaryTags(html)) return undefined;
   const { contexts, leftOpen } = await parsing();
   // A script such as `i<n` would be found open inside an <svg>, where it is not shown.
-  for (const before of scripts === 'allow' ? [''] : contexts) {
-    const open = leftOpen(html, before);
-    if (open !== undefined) return `leaves ${open} open, which swallows the rest of the page.`;
-  }
-  return undefined;
+  const places = scripts === 'allow' ? [''] : contexts;
+  const open = places
+    .values()
+    .map((before) => leftOpen(html, before))
+    .find((found) => found !== undefined);
+  return open && `leaves ${open} open, which swallows the rest of the page.`;
 }
 
 /** What a policy blocks: the end of a sentence. */
@@ -120,13 +120,13 @@ function describeBlocked(code: InlineCode, policy: HtmlRules['policy']): string 
   return found.length === 0 ? undefined : `contains ${found.join(' and ')}, ${why}`;
 }
 
-/** A browser does not show the contents of these as part of the page around them. */
+/** Their contents are not shown as part of the page around them. */
 export const hides: ReadonlySet<string> = new Set(
   `audio canvas details dialog iframe math noembed noframes noscript object plaintext script select style svg
   template textarea title video xmp`.split(/\s+/),
 );
 
-/** Whether HTML consists of text and complete tags that hide nothing, as most does. Of the rest, only a parser can tell what it leaves open. */
+/** Whether HTML is text and complete tags that hide nothing, as most is. Of the rest, only a parser tells what it leaves open. */
 export function hasOnlyOrdinaryTags(html: string): boolean {
   // Around the HTML, a <noscript> may hold raw text, which ends at its end tag, even in an attribute.
   if (/<\/noscript|<$/i.test(html)) return false;

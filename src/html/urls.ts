@@ -19,7 +19,7 @@ const pageElements = new Set(['a', 'area', 'form']);
 // All of them, so that other slashes take no quadratic time.
 const slashesAtEnd = /(?<!\/)\/+$/;
 
-/** Puts the site's base in front of root-relative URLs, unless they begin with it, and ends paths of pages as the site does. */
+/** Puts the site's base before root-relative URLs, unless they begin with it, and ends paths of pages as the site does. */
 export function adaptLinks(html: string, rules: LinkRules): string {
   return editTags(html, (tag, attributes) =>
     attributes
@@ -45,21 +45,21 @@ function endPath(path: string, trailingSlash: LinkRules['trailingSlash']): strin
   return trailingSlash === 'ignore' || isFile ? path : `${path}/`;
 }
 
-/** The site's own copy of an image: its name in the folder of assets, and its size in pixels, as a browser shows it. */
-export interface ImageFile {
+/** The site's own copy of an image. */
+export interface ImageCopy {
+  /** Its name in the folder of assets. */
   file: string;
+  /** Its URL as a page writes it. */
+  href: string;
+  /** In pixels, as a browser shows it. */
   width: number;
   height: number;
 }
 
-/** An image that HTML shows, with the site's copy if there is one. */
-export type ImageUse = { url: string } & { [Name in keyof ImageFile]?: ImageFile[Name] | undefined };
-
-/** With its URL as a page writes it. */
-export type LocalImage = ImageFile & { href: string };
-
 /** A flaw is why there is no copy, or an old one: the end of a sentence. */
-export type FoundImage = { copy?: LocalImage | undefined; flaw?: string | undefined };
+export type FoundImage = { copy?: ImageCopy | undefined; flaw?: string | undefined };
+
+export type ImageUse = FoundImage & { url: string };
 
 /** Finds an image. `undefined` if the site does not serve it. */
 export type FindImage = (url: URL) => Promise<FoundImage | undefined>;
@@ -68,23 +68,16 @@ export type FindImage = (url: URL) => Promise<FoundImage | undefined>;
  * Puts the site's own copies of images into HTML, with `width`, `height`, `loading` and `decoding`. Returns each image
  * once, too, and why images stay where they are: a sentence each, without its subject.
  */
-export async function localizeImages(
-  html: string,
-  find: FindImage | undefined,
-): Promise<{ html: string; images: ImageUse[]; flaws: string[] }> {
+export async function localizeImages(html: string, find: FindImage | undefined) {
   if (find === undefined) return { html, images: [], flaws: [] };
   const found = new Map<string, FoundImage | undefined>();
   replaceImages(html, (url) => void found.set(url, undefined));
   await Promise.all([...found.keys()].map(async (url) => found.set(url, await find(new URL(url)))));
-  const images: ImageUse[] = [];
-  const flaws: string[] = [];
-  for (const [url, image] of found) {
-    if (image === undefined) continue;
-    const { copy, flaw } = image;
-    images.push({ url, file: copy?.file, width: copy?.width, height: copy?.height });
+  const images = [...found].flatMap(([url, image]): ImageUse[] => (image ? [{ url, ...image }] : []));
+  const flaws = images.flatMap(({ url, copy, flaw }) => {
     const from = copy ? 'as it was last downloaded' : 'from its own host';
-    if (flaw !== undefined) flaws.push(`shows ${cleanText(url)} ${from}: ${flaw}.`);
-  }
+    return flaw === undefined ? [] : `shows ${cleanText(url)} ${from}: ${flaw}.`;
+  });
   return { html: replaceImages(html, (url) => found.get(url)), images, flaws };
 }
 
@@ -93,7 +86,7 @@ function replaceImages(html: string, find: (url: string) => FoundImage | undefin
     const isSource = name === 'source' && parent === 'picture';
     // Browsers take <image> for <img>.
     if (!isSource && name !== 'img' && name !== 'image') return [];
-    const shown: (LocalImage | undefined)[] = [];
+    const shown: (ImageCopy | undefined)[] = [];
     const hrefOf = (url: string) => {
       // Without its fragment. One without a host gets one that no option can name.
       const whole = URL.parse(url, 'https://relative.invalid/')?.href.replace(/#.*/, '');
@@ -114,11 +107,7 @@ function replaceImages(html: string, find: (url: string) => FoundImage | undefin
 }
 
 /** What the tag of an image lacks. */
-function newAttributes(
-  { width, height }: ImageFile,
-  isSource: boolean,
-  attributes: readonly Attribute[],
-): string {
+function newAttributes({ width, height }: ImageCopy, isSource: boolean, attributes: readonly Attribute[]) {
   const given = (name: string) => readAttribute(attributes, name);
   const isFree = given('width') === undefined && given('height') === undefined;
   const scaled = (length = '', by: number, of: number) =>
@@ -136,7 +125,7 @@ function newAttributes(
     .join('');
 }
 
-/** Also in `<noscript>` and `<template>`: a browser may show what is in there. Every other byte stays. */
+/** Also in `<noscript>` and `<template>`, which a browser may show. Every other byte stays. */
 function editTags(
   html: string,
   editsOf: (tag: ReturnType<typeof startTags>[number], attributes: readonly Attribute[]) => readonly Edit[],
@@ -145,8 +134,8 @@ function editTags(
   return applyEdits(html, edits);
 }
 
-// As browsers split it: a URL ends at white space or at the commas behind it; without these, descriptors follow up to a
-// comma that is not between parentheses.
+// As browsers split it: a URL ends at white space, or at the commas before it. Otherwise, descriptors follow up to a comma
+// that is not between parentheses.
 const candidate =
   /([^\t\n\f\r ,](?:[^\t\n\f\r ]*[^\t\n\f\r ,])?)(,+(?=[\t\n\f\r ]|$)|(?:[^,(]+|\([^)]*\)?)*)/g;
 

@@ -3,7 +3,7 @@ import { imageSize } from 'image-size';
 import type { FoundImage } from '../html/urls.ts';
 import type { Assets } from '../settings/settings.ts';
 
-// How the bytes of what is served begin. The library that measures images has had endless loops: it gets nothing else.
+// How their bytes begin. The library that measures images has had endless loops: it gets nothing else.
 const formats: Readonly<Record<string, RegExp>> = {
   png: /^\x89PNG\r\n/,
   jpeg: /^\xff\xd8\xff/,

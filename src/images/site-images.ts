@@ -1,28 +1,23 @@
 import { hash } from 'node:crypto';
 import pLimit from 'p-limit';
-import { createStorage, type Storage } from 'unstorage';
+import { createStorage } from 'unstorage';
 import fsLite from 'unstorage/drivers/fs-lite';
 import { containsKnownKey } from '../client/api-key.ts';
 import { cleanText, reasonOf } from '../client/clean-text.ts';
 import { systemClock } from '../client/clock.ts';
 import { defaultLimits } from '../client/limits.ts';
 import { SnippetError } from '../client/snippet-error.ts';
-import { httpsTransport, NoAnswer, type Transport } from '../client/transport.ts';
-import type { FoundImage, LocalImage } from '../html/urls.ts';
+import { httpsTransport, NoAnswer } from '../client/transport.ts';
+import type { FoundImage, ImageCopy } from '../html/urls.ts';
 import type { ImageSettings, Settings } from '../settings/settings.ts';
 import { examineImage, imageType } from './image-file.ts';
 
 /** By their URLs. */
 export type RecordedImages = Map<string, FoundImage>;
 
-type KeptImage = { copy: LocalImage; etag?: string | undefined };
-
-/** Trying again may help a host that is in trouble. */
-type Answer = FoundImage & { isTrouble?: boolean };
-
-export interface SiteImagesOptions extends ImageSettings, Pick<Settings, 'ca' | 'offline' | 'imageFolder'> {
-  /** These stay as they are. */
-  recorded?: RecordedImages | undefined;
+interface Kept {
+  copy: ImageCopy;
+  etag: string | undefined;
 }
 
 const largestImage = 10 * 1024 * 1024;
@@ -34,83 +29,72 @@ const retryBase = 250;
 // Pages of a dev server are looked at again and again.
 const failureLasts = 60_000;
 
-/** The images of a run, from hosts that the site names. Each is asked for once. Without a cache, they stay in memory. */
-export class SiteImages {
-  readonly #options: SiteImagesOptions;
-  readonly #cache: Storage;
-  readonly #transport: Transport;
-  readonly #queue = pLimit(downloadsAtOnce);
-  readonly #found = new Map<string, Promise<FoundImage>>();
-  readonly #ended = new AbortController();
+interface SiteImagesOptions extends ImageSettings, Pick<Settings, 'ca' | 'offline' | 'imageFolder'> {
+  /** These stay as they are. */
+  recorded?: RecordedImages | undefined;
+}
 
-  constructor(options: SiteImagesOptions) {
-    const { ca, imageFolder: base } = options;
-    this.#options = options;
-    this.#cache = createStorage(base === undefined ? {} : { driver: fsLite({ base }) });
-    const limits = { ...defaultLimits, bodyBytes: largestImage };
-    const how = { concurrency: downloadsAtOnce, limits, server: 'its host', needsEnd: true };
-    this.#transport = httpsTransport({ ca, ...how });
-  }
+export type SiteImages = ReturnType<typeof openImages>;
+
+/** The images of a run, from hosts that the site names. Each is asked for once. Without a cache, they stay in memory. */
+export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: base }: SiteImagesOptions) {
+  const cache = createStorage(base === undefined ? {} : { driver: fsLite({ base }) });
+  const limits = { ...defaultLimits, bodyBytes: largestImage };
+  const how = { concurrency: downloadsAtOnce, limits, server: 'its host', needsEnd: true };
+  const transport = httpsTransport({ ca, ...how });
+  const queue = pLimit(downloadsAtOnce);
+  const asked = new Map<string, Promise<FoundImage>>();
+  const ended = new AbortController();
 
   /** `undefined` if its host is not one of the site's. */
-  async find(url: URL, { mayDownload = true } = {}): Promise<FoundImage | undefined> {
-    const { hosts, recorded } = this.#options;
+  async function find(url: URL, { mayDownload = true } = {}): Promise<FoundImage | undefined> {
     if (!hosts.includes(url.host)) return undefined;
-    const known = refusalOf(url) ?? recorded?.get(url.href);
-    if (known !== undefined) return known;
-    const asked = this.#found.get(url.href);
+    const known = refusalOf(url) ?? recorded?.get(url.href) ?? asked.get(url.href);
     // The first one that is known: a download that is under way comes too late.
-    if (!mayDownload) return Promise.race([...(asked ? [asked] : []), this.#find(url, false)]);
-    if (asked !== undefined) return asked;
-    const image = this.#queue(() => this.#find(url, true));
-    this.#found.set(url.href, image);
+    if (!mayDownload) return Promise.race([...(known ? [known] : []), look(url, false)]);
+    if (known !== undefined) return known;
+    const image = queue(() => look(url, true));
+    asked.set(url.href, image);
     const { copy } = await image;
-    if (copy === undefined) setTimeout(() => this.#found.delete(url.href), failureLasts).unref();
+    if (copy === undefined) setTimeout(() => asked.delete(url.href), failureLasts).unref();
     return image;
   }
 
+  async function look(url: URL, mayDownload: boolean): Promise<FoundImage> {
+    const kept = await readKept(url);
+    const copy = kept?.copy;
+    if (offline) return copy ? { copy } : { flaw: 'it is not in the cache, and `offline` is set' };
+    if (!mayDownload) return { copy, flaw: 'there was no time left to download it (`timeout`)' };
+    for (let attempt = 1; ; attempt += 1) {
+      const { isTrouble, ...found } = { copy, ...(await download(url, kept)) };
+      if (!isTrouble || attempt === attempts) return { ...found, flaw: found.flaw && cleanText(found.flaw) };
+      await systemClock.wait(systemClock.random() * retryBase * 2 ** attempt, ended.signal);
+    }
+  }
+
+  async function readKept(url: URL): Promise<Kept | undefined> {
+    const { file = '', etag } = (await cache.getItem<Record<string, string>>(keyOf(url))) ?? {};
+    const bytes = await read(file);
+    const copy = bytes && examineImage(url, bytes, imageType(file) ?? '', assets).copy;
+    return copy && { copy, etag };
+  }
+
   /** The bytes of an image that was found in this run, or is in the cache, by its name, which may be any text. */
-  async read(file: string): Promise<Uint8Array | undefined> {
+  async function read(file: string): Promise<Uint8Array | undefined> {
     const [, start] = /^[a-z0-9-]+\.([0-9a-f]{20})\.[a-z]+$/.exec(file) ?? [];
     if (start === undefined) return undefined;
-    const bytes: unknown = await this.#cache.getItemRaw(file);
+    const bytes: unknown = await cache.getItemRaw(file);
     // One that was cut off or changed counts as absent.
     return bytes instanceof Uint8Array && hash('sha256', bytes).startsWith(start) ? bytes : undefined;
   }
 
-  /** Ends what is under way or waiting, and closes connections. What was found can still be read. */
-  async close(): Promise<void> {
-    this.#ended.abort(new SnippetError('closed', 'The images of this run were closed.'));
-    await this.#transport.close();
-  }
-
-  async #find(url: URL, mayDownload: boolean): Promise<FoundImage> {
-    const kept = await this.#readKept(url);
-    const copy = kept?.copy;
-    if (this.#options.offline) {
-      return copy ? { copy } : { flaw: 'it is not in the cache, and `offline` is set' };
-    }
-    if (!mayDownload) return { copy, flaw: 'there was no time left to download it (`timeout`)' };
-    for (let attempt = 1; ; attempt += 1) {
-      const { isTrouble, ...found } = { copy, ...(await this.#download(url, kept)) };
-      if (!isTrouble || attempt === attempts) return { ...found, flaw: found.flaw && cleanText(found.flaw) };
-      await systemClock.wait(systemClock.random() * retryBase * 2 ** attempt, this.#ended.signal);
-    }
-  }
-
-  async #readKept(url: URL): Promise<KeptImage | undefined> {
-    const { file = '', etag } = (await this.#cache.getItem<Record<string, string>>(keyOf(url))) ?? {};
-    const bytes = await this.read(file);
-    const copy = bytes && examineImage(url, bytes, imageType(file) ?? '', this.#options.assets).copy;
-    return copy && { copy, etag };
-  }
-
-  async #download(url: URL, kept: KeptImage | undefined): Promise<Answer> {
-    this.#ended.signal.throwIfAborted();
+  /** Trying again may help a host that is in trouble. */
+  async function download(url: URL, kept: Kept | undefined): Promise<FoundImage & { isTrouble?: boolean }> {
+    ended.signal.throwIfAborted();
     // Not a list: hosts that choose a format would choose one that older browsers lack.
     const headers = { accept: 'image/*', ...(kept?.etag && { 'if-none-match': kept.etag }) };
     const request = { url: url.href, headers, milliseconds: attemptTimeout };
-    const answer = await this.#transport.send(request, this.#ended.signal).catch((error: unknown) => {
+    const answer = await transport.send(request, ended.signal).catch((error: unknown) => {
       if (!(error instanceof NoAnswer)) throw error;
       return { flaw: error.message, isTrouble: error.kind === 'network' || error.kind === 'timeout' };
     });
@@ -123,18 +107,26 @@ export class SiteImages {
       const isTrouble = status >= 500 || status === 408 || status === 429;
       return { flaw, isTrouble, copy: [404, 410].includes(status) ? undefined : kept?.copy };
     }
-    const image = examineImage(url, body, contentType, this.#options.assets);
+    const image = examineImage(url, body, contentType, assets);
     if (image.copy === undefined) return image;
     const { file } = image.copy;
     try {
       // Somebody may be reading one that is there.
-      if (!(await this.read(file))) await this.#cache.setItemRaw(file, body);
-      await this.#cache.setItem(keyOf(url), { file, etag });
+      if (!(await read(file))) await cache.setItemRaw(file, body);
+      await cache.setItem(keyOf(url), { file, etag });
       return image;
     } catch (error) {
       return { flaw: `it could not be kept: ${reasonOf(error)}` };
     }
   }
+
+  /** Ends what is under way or waiting, and closes connections. What was found can still be read. */
+  async function close(): Promise<void> {
+    ended.abort(new SnippetError('closed', 'The images of this run were closed.'));
+    await transport.close();
+  }
+
+  return { find, read, close };
 }
 
 const keyOf = ({ href }: URL) => `${hash('sha256', href)}.json`;

@@ -19,7 +19,7 @@ export interface SnippetUse extends PlacedSnippet {
 /** By the keys of their requests. */
 export type SnippetUses = Map<string, SnippetUse>;
 
-/** Notes that a snippet is needed in a place, which has a name. */
+/** Notes that the place with this name needs a snippet. */
 export function addUse(
   uses: SnippetUses,
   request: SnippetRequest,
@@ -40,18 +40,17 @@ export function addUse(
 
 export interface FileEmbed extends PlacedEmbed, Pick<FoundEmbed, 'inHeading' | 'inParagraph'> {
   request: SnippetRequest;
-  /** The key of the request as the embed is written, if the site adds params to it. */
+  /** The key of the request without the params that the site adds, if it does. */
   written: string | undefined;
 }
 
 export interface ReadableFile {
-  /** How people know it. */
+  /** For people. */
   name: string;
   bytes: Buffer;
   kind: FileKind;
-  /** Adds what the site passes to every snippet of the page. */
   addParams?: ((request: SnippetRequest, lang: string | undefined) => SnippetRequest) | undefined;
-  /** Whether it shows snippets already, which do not become children. */
+  /** Whether it shows snippets already, which are no children. */
   isInlined?: boolean;
 }
 
@@ -59,17 +58,15 @@ export interface ReadableFile {
 const noChildren: FoundEmbed['children'] = { start: 0, end: 0 };
 
 /** Adds what it finds to `uses`. Warnings are about text that looks like an embed, but is not one. */
-export function readEmbeds(
-  { name, bytes: file, kind, addParams = (request) => request, isInlined = false }: ReadableFile,
-  uses: SnippetUses,
-): { embeds: FileEmbed[]; invalid: InvalidEmbed[]; warnings: EmbedNote[] } {
-  const { embeds: found, faults, warnings } = scan(file, kind);
-  const lineOf = lineFinder(file);
+export function readEmbeds(file: ReadableFile, uses: SnippetUses) {
+  const { name, bytes, kind, addParams = (request) => request, isInlined = false } = file;
+  const { embeds: found, faults, warnings } = scan(bytes, kind);
+  const lineOf = lineFinder(bytes);
   const embeds: FileEmbed[] = [];
   const invalid = faults.map(({ start, flaw, outer = 0, attribute = '' }) => {
     const [code, text] = faultTexts[flaw];
     const message = text.replace('{line}', () => `${lineOf(outer)}`).replace('{attribute}', () => attribute);
-    return { start, code, message, id: idAt(file, start) };
+    return { start, code, message, id: idAt(bytes, start) };
   });
   for (const one of found) {
     // Without the attributes: as parts of the page's text, they would keep all of it in memory.
@@ -92,24 +89,25 @@ export function readEmbeds(
       invalid.push({ start, code, message, id: attributes.id ?? '' });
     }
   }
-  return {
-    // Without the room for more of them.
-    embeds: embeds.slice(),
-    invalid: invalid
-      .sort((a, b) => a.start - b.start)
-      .map(({ start, ...described }) => ({ file: name, line: lineOf(start), ...described })),
-    // A line for each kind of flaw: a title that mentions the element may be in twenty places of a page.
-    warnings: [...Map.groupBy(warnings, ({ flaw }) => flaw)].map(
-      ([flaw, [{ start } = { start: 0 }, ...others]]) => ({
-        file: name,
-        line: lineOf(start),
-        id: flaw === 'utf-16' || flaw === 'in-id' ? undefined : idAt(file, start),
-        code: flaw === 'unrendered' ? 'unrendered-component' : undefined,
-        isDoubtful: flaw !== 'in-xhtml',
-        message: `${name}:${lineOf(start)}${andMore(others.length)}: ${warningTexts[flaw]}`,
-      }),
-    ),
-  };
+  const described = invalid
+    .sort((a, b) => a.start - b.start)
+    .map(({ start, ...one }): InvalidEmbed => {
+      return { file: name, line: lineOf(start), ...one };
+    });
+  // One for each kind of flaw: a title that mentions the element may be in twenty places of a page.
+  const groups = Map.groupBy(warnings, ({ flaw }) => flaw);
+  const notes = [...groups].map(
+    ([flaw, [{ start } = { start: 0 }, ...others]]): EmbedNote => ({
+      file: name,
+      line: lineOf(start),
+      id: flaw === 'utf-16' || flaw === 'in-id' ? undefined : idAt(bytes, start),
+      code: flaw === 'unrendered' ? 'unrendered-component' : undefined,
+      isDoubtful: flaw !== 'in-xhtml',
+      message: `${name}:${lineOf(start)}${andMore(others.length)}: ${warningTexts[flaw]}`,
+    }),
+  );
+  // Without the room for more of them.
+  return { embeds: embeds.slice(), invalid: described, warnings: notes };
 }
 
 function requestOf({ attributes, inIsland, misspelled }: FoundEmbed): SnippetRequest {
@@ -141,7 +139,7 @@ function idAt(file: Buffer, start: number): string | undefined {
   return /\bid\s*=(?:[\s"'{\\]|&\w+;|&#\w+;|%\w\w)*([\w.-]+)/i.exec(tag)?.[1];
 }
 
-const faultTexts: Readonly<Record<EmbedFault['flaw'], readonly [ErrorCode, text: string]>> = {
+const faultTexts: Record<EmbedFault['flaw'], [ErrorCode, text: string]> = {
   unclosed: ['embed-unclosed', 'The embed has no end tag.'],
   nested: ['embed-nested', 'The embed is inside the one of line {line}.'],
   'in-attribute': ['embed-in-attribute', 'The embed is in the attribute {attribute}, which contains code.'],
@@ -158,7 +156,7 @@ function andMore(times: number): string {
 const left =
   'It is left as it is. If it is an example, silence this with data-snippets-ignore or the option exclude.';
 
-const warningTexts: Readonly<Record<EmbedWarning['flaw'], string>> = {
+const warningTexts: Record<EmbedWarning['flaw'], string> = {
   unclosed: `text that looks like an embed has no end tag. ${left}`,
   nested: `text looks like an embed inside another embed. ${left}`,
   unrendered:
@@ -173,17 +171,16 @@ const warningTexts: Readonly<Record<EmbedWarning['flaw'], string>> = {
     'an embed is in a fence or between backticks, in text that may be Markdown or HTML. It is left as it is. If it is an example, write it in <code>, or silence this with the option exclude. Otherwise, write the backticks before it as &#96;.',
 };
 
-/** Returns a function that tells the line of a byte of a file, counted from 1. The file is read once, when first asked. */
+/** Returns a function that tells the line of a byte of a file, from 1. The file is read once, when first asked. */
 export function lineFinder(file: Buffer): (offset: number) => number {
   let ends: number[] | undefined;
   return (offset) => {
-    ends ??= Array.from(file.toString('latin1').matchAll(/\n/g), ({ index }) => index);
-    const before = ends.findIndex((end) => end >= offset);
-    return (before === -1 ? ends.length : before) + 1;
+    ends ??= [...file.toString('latin1').matchAll(/\n|$/g)].map(({ index }) => index);
+    return ends.findIndex((end) => end >= offset) + 1;
   };
 }
 
-/** Finds blocks in a paragraph that contains something else, too: a browser ends the paragraph there. */
+/** Finds blocks in paragraphs with something else, which browsers end there. */
 export function blockFinder(htmlOf: (key: string) => string | undefined, placeOf: PlaceOf = () => '') {
   const known = new Map<string, boolean>();
   const isBlock = (key: string) => {
@@ -211,7 +208,7 @@ export function blockFinder(htmlOf: (key: string) => string | undefined, placeOf
   };
 }
 
-/** Adds what the option `params` returns for a page, once for each of its languages. The params of a request win. */
+/** Adds what the option `params` returns for a page and a language to requests, whose own params win. */
 export function pageParams(params: ParsedOptions['params'], page: string): ReadableFile['addParams'] {
   if (params === undefined) return undefined;
   const known = new Map<string | undefined, ReturnType<typeof paramsObject>>();

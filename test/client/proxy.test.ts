@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../../src/client/clock.ts';
-import { SiteImages } from '../../src/images/site-images.ts';
+import { openImages } from '../../src/images/site-images.ts';
 import { failureOf } from '../support/failure.ts';
 import { certificate, httpServer, tunnelProxy } from '../support/tls-server.ts';
 import { clientOf, serve } from '../support/wire.ts';
@@ -87,7 +87,7 @@ test.for([
 test('an image cannot be downloaded through a proxy that cannot be used, and it is not tried again', async () => {
   stubProxies({ HTTPS_PROXY: 'http://' });
   const wait = vi.spyOn(systemClock, 'wait');
-  const site = new SiteImages({
+  const site = openImages({
     ca: certificate.ca,
     offline: false,
     imageFolder: undefined,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { protectKey } from '../../src/client/api-key.ts';
 import { systemClock } from '../../src/client/clock.ts';
-import { SiteImages } from '../../src/images/site-images.ts';
+import { openImages, type SiteImages } from '../../src/images/site-images.ts';
 import { folderWith } from '../support/folder.ts';
 import { type ImageHost, images, startImageHost } from '../support/images.ts';
 import { certificate, makeCertificate, rawServer } from '../support/tls-server.ts';
@@ -28,7 +28,7 @@ afterEach(async () => {
 
 function open({ offline = false, ca = certificate.ca, hosts = [host.host] } = {}): SiteImages {
   const assets = { folder: '_astro', prefix: { png: 'https://png.test/', fallback: '/base/' } };
-  const site = new SiteImages({ ca, offline, hosts, assets, imageFolder: folder });
+  const site = openImages({ ca, offline, hosts, assets, imageFolder: folder });
   opened.push(site);
   return site;
 }

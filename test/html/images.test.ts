@@ -97,8 +97,11 @@ test('an image that could not be downloaded keeps its URL, and the others do not
   expect(await localize(html)).toEqual({
     html: `<img src="//cdn.test/gone.png"> <img ${added} src="/_astro/a.png">`,
     images: [
-      { url: 'https://cdn.test/gone.png' },
-      { url: 'https://cdn.test/a.png', file: 'a.png', width: 600, height: 400 },
+      { url: 'https://cdn.test/gone.png', flaw: 'its host answered with 404' },
+      {
+        url: 'https://cdn.test/a.png',
+        copy: { file: 'a.png', href: '/_astro/a.png', width: 600, height: 400 },
+      },
     ],
     flaws: ['shows https://cdn.test/gone.png from its own host: its host answered with 404.'],
   });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cleanText } from '../../client/clean-text.ts';
 import { attributesOf, type Edit, type Range, type Tag, walk } from '../../embed/html-scanner.ts';
-import { asBytes, asUnit } from '../../embed/layers.ts';
+import { asBytes, asUnit } from '../../embed/inline.ts';
 import { editUrlOf, type Settings } from '../../settings/settings.ts';
 import type { FetchedSnippets } from '../../snippets/fetch-snippets.ts';
 import type { FileEmbed, SnippetUse } from '../../snippets/file-embeds.ts';
@@ -111,8 +111,8 @@ function readPage(page: string, embeds: readonly FileEmbed[]) {
       leaveUnmarked(tag, (offset) => attributeAt(page, tag, offset));
       return name;
     },
-    close(name, tag, _context, isImplied) {
-      if (name === 'head' && !isImplied) start = Math.min(start, tag.start);
+    close(name, tag) {
+      if (name === 'head' && tag.start < tag.end) start = Math.min(start, tag.start);
     },
     text({ start, end }, holder, kind) {
       if (kind !== 'text') leaveUnmarked({ start: start - 1, end }, () => `<${holder}>`);
