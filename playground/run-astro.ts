@@ -2,17 +2,13 @@ import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join, relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import type { WatchOutput } from '../src/cli/cli-output.ts';
 import { signedHeaders } from './service/webhooks.ts';
 
-export const astro = join(
-  dirname(createRequire(import.meta.url).resolve('astro/package.json')),
-  'bin/astro.mjs',
-);
+export const astro = join(import.meta.dirname, '../node_modules/astro/bin/astro.mjs');
 
 const command = join(import.meta.dirname, '../dist/cli/main.js');
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createSecureServer } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
+import type { Hono } from 'hono';
 import { createApi, renderPath, retrievePath } from './api.ts';
 import { type Certificate, createCertificate } from './certificate.ts';
 import { type Faults, noFaults } from './faults.ts';
@@ -94,8 +95,6 @@ export async function startService(options: ServiceOptions = {}) {
   };
 }
 
-type Fetch = Parameters<typeof createAdaptorServer>[0]['fetch'];
-
 /**
  * Listens on the loopback interface: a playground has no business on a network.
  *
@@ -103,7 +102,7 @@ type Fetch = Parameters<typeof createAdaptorServer>[0]['fetch'];
  * HTTP to its port gets no answer. The website is served over plain HTTP: on the loopback interface nobody listens in,
  * and a browser would greet a newcomer with a warning of a certificate that nobody but this machine knows.
  */
-async function listen(fetch: Fetch, port = 0, certificate?: Certificate) {
+async function listen(fetch: Hono['fetch'], port = 0, certificate?: Certificate) {
   const server = createAdaptorServer(
     certificate
       ? { fetch, createServer: createSecureServer, serverOptions: { ...certificate, allowHTTP1: true } }

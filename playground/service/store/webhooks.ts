@@ -46,9 +46,9 @@ export class Webhooks extends Table {
 
   /** Replaces the secret. Returns the new one, unless there is no webhook. */
   renewSecret(organizationId: number): string | undefined {
-    const secret = newSecret();
-    const changes = this.run`UPDATE webhooks SET secret = ${secret} WHERE organizationId = ${organizationId}`;
-    return changes === 1 ? secret : undefined;
+    const renewed = this.one<Endpoint>`UPDATE webhooks SET secret = ${newSecret()}
+      WHERE organizationId = ${organizationId} RETURNING *`;
+    return renewed?.secret;
   }
 
   remove(organizationId: number): void {

@@ -30,14 +30,14 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
   const { publisher, store } = parts;
   /** @param typed what would be lost otherwise. */
   const signInPage = (notice: string, typed?: string) =>
-    layout({
-      title: 'Sign in',
-      body: html`<h1>Sign in</h1>
+    layout(
+      { title: 'Sign in' },
+      html`<h1>Sign in</h1>
       <p class="card notice" role="status">${notice}</p>
       <p>The service writes a login link to the terminal it was started in. It works once.</p>
       ${parts.onLinkWanted && html`<form method="post" action="/login"><button>Write a new link to the terminal</button></form>`}
       ${typed && html`<h2>What you typed</h2><pre tabindex="0">${typed}</pre>`}`,
-    });
+    );
   website.use(ownNameOnly, csrf(), headers(publisher && new URL(publisher.siteUrl).origin));
   website.use(
     bodyLimit({
@@ -55,7 +55,7 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
       <p>${explanation}</p>
       <p class="card notice">${advice}</p>
       <p><a href="/snippets">To the website</a></p>`;
-    website.get(path, (context) => context.html(layout({ title: `${status} ${title}`, body })));
+    website.get(path, (context) => context.html(layout({ title: `${status} ${title}` }, body)));
   }
 
   website.post('/login', (context) => {
@@ -96,7 +96,7 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
     context.setRenderer((body, { publication, ...page }) => {
       const region = publicationRegion({ store, organization, publisher: own }, publication);
       const section = `/${context.req.path.split('/')[1]}`;
-      return context.html(layout({ section, ...page, organization, body: html`${region}${body}` }));
+      return context.html(layout({ section, ...page }, html`${region}${body}`, organization));
     });
     return next();
   });

@@ -18,12 +18,6 @@ export interface PageFacts {
   publication?: PublicationView | undefined;
 }
 
-interface Page extends PageFacts {
-  body: Html;
-  /** Who is signed in; absent on the pages that explain a problem. */
-  organization?: Organization;
-}
-
 const sections = [
   ['/snippets', 'Snippets'],
   ['/keys', 'API keys'],
@@ -31,8 +25,12 @@ const sections = [
   ['/requests', 'Developer'],
 ] as const;
 
-/** A page of the website. Everything works without script; where there is one, it only saves a click. */
-export function layout({ title, body, organization, section, reloadAfter }: Page): Html {
+/**
+ * A page of the website. Everything works without script; where there is one, it only saves a click.
+ *
+ * @param organization who is signed in; absent on the pages that explain a problem
+ */
+export function layout({ title, section, reloadAfter }: PageFacts, body: Html, organization?: Organization) {
   return html`<!doctype html>
 <html lang="en">
   <head>

@@ -43,7 +43,7 @@ export function publicationRegion(parts: Parts, view: PublicationView | undefine
   const { page = '/', id } = view ?? {};
   const query = new URLSearchParams({ page, id: `${id ?? ''}` });
   return html`<div role="status" data-publication="/publication?${query}">${publicationNotice(parts, { page, id })}</div>
-        <noscript><p><a href="/account?published">Look at how it goes</a> on another page: this one is not loaded again, so that nothing typed is lost.</p></noscript>`;
+        ${id && html`<noscript><p><a href="/account?published">Look at how it goes</a> on another page: this one is not loaded again, so that nothing typed is lost.</p></noscript>`}`;
 }
 
 function isInTrouble({ state, failure, output }: Publication): boolean {

@@ -81,8 +81,7 @@ function flawOf(text: string): string | undefined {
   const url = URL.parse(text);
   if (text.length > limits.webhookUrl) return `The URL has more than ${limits.webhookUrl} characters.`;
   if (url === null) return 'This is not a URL.';
-  if (url.protocol !== 'https:' && url.protocol !== 'http:')
-    return 'The URL has to begin with https: or http:.';
+  if (!/^https?:$/.test(url.protocol)) return 'The URL has to begin with https: or http:.';
   if (url.username !== '' || url.password !== '')
     return 'The URL must not contain a password: messages are signed.';
   return undefined;

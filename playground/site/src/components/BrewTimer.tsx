@@ -1,13 +1,8 @@
-import type { ComponentChildren } from 'preact';
+import type { RenderableProps } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-interface Props {
-  minutes: number;
-  children?: ComponentChildren;
-}
-
 /** An island: rendered while the site is built, and alive in the browser. Its children may hold snippets. */
-export default function BrewTimer({ minutes, children }: Props) {
+export default function BrewTimer({ minutes, children }: RenderableProps<{ minutes: number }>) {
   const [left, setLeft] = useState<number | undefined>(undefined);
   const isRunning = left !== undefined && left > 0;
 
