@@ -85,6 +85,18 @@ test('publishes after a build that failed do not wait until the watch builds aga
   expect(asked.filter((what) => what !== 'check')).toEqual(['start', 'stop', 'stopped', 'start']);
 });
 
+test('what waited for a reason to go, such as an expired subscription, took as long as since it was published', async () => {
+  await build();
+  publisher.publish();
+  const startedAt = Date.now();
+  turn(false, { event: 'trouble', error: { message: 'The subscription has expired.' } });
+  vi.advanceTimersByTime(30_000);
+  // The website repeats it when the subscription is renewed.
+  publisher.publish(publisher.latest()?.startedAt);
+  turn(true, { event: 'recovered' });
+  expect(await publisher.settled()).toMatchObject({ startedAt, finishedAt: startedAt + 30_000 });
+});
+
 test('what held an update back is not said of the next one', async () => {
   await build();
   publisher.publish();

@@ -73,6 +73,8 @@ test('a snippet is edited from its page, beside its preview, published, and seen
   await page.getByRole('button', { name: 'Publish' }).click();
   await page.getByText(/Live after \d+\.\d s/).waitFor(patience);
   await page.frameLocator('iframe.page').getByText(words).waitFor();
+  // As before the publish.
+  await page.getByText('As on /pricing/, in its place and with its styles.').waitFor();
   await page.getByRole('link', { name: 'Open the page' }).click();
   expect(page.url()).toBe(`${siteUrl}/pricing/`);
   expect(await page.getByText(words).count()).toBe(1);
