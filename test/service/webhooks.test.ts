@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Service, startService } from '../../playground/service/index.ts';
 import { folderWith } from '../support/folder.ts';
 import { type LocalServer, startLocalServer } from '../support/local-server.ts';
+import { signIn } from '../support/website.ts';
 
 interface Message {
   headers: IncomingHttpHeaders;
@@ -15,7 +16,8 @@ interface Message {
 const path = '/account/webhook';
 let service: Service;
 let organization: number;
-let cookie: string;
+let read: Awaited<ReturnType<typeof signIn>>['read'];
+let send: Awaited<ReturnType<typeof signIn>>['send'];
 let receiver: LocalServer;
 let url: string;
 const messages: Message[] = [];
@@ -41,19 +43,7 @@ afterEach(async () => {
 async function start(database?: string): Promise<void> {
   service = await startService({ webhooks: { firstWait: 1, timeout: 1_000 }, ...(database && { database }) });
   organization = service.store.organizations.list()[0]?.id ?? 0;
-  const answer = await fetch(service.loginLink(organization), { redirect: 'manual' });
-  cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? '';
-}
-
-const open = async (page: string) => (await fetch(service.websiteUrl + page, { headers: { cookie } })).text();
-
-function send(page: string, fields: Record<string, string> = {}): Promise<Response> {
-  return fetch(service.websiteUrl + page, {
-    method: 'POST',
-    body: new URLSearchParams(fields),
-    headers: { cookie, origin: service.websiteUrl },
-    redirect: 'manual',
-  });
+  ({ read, send } = await signIn(service, organization));
 }
 
 const publish = (id = 42) =>
@@ -159,7 +149,7 @@ describe('the page of the webhook', () => {
   test('shows the secret once, and another one when it is replaced', async () => {
     const first = await switchOn();
     expect(first).toMatch(/^whsec_[\w+/]{43}=$/);
-    expect(await open(path)).not.toContain('whsec_');
+    expect(await read(path)).not.toContain('whsec_');
     expect((await send(path, { url: `${url}other` })).status).toBe(303);
     expect(service.store.webhooks.endpoint(organization)).toEqual({ url: `${url}other`, secret: first });
     const second = secretIn(await (await send(`${path}/secret`)).text());

@@ -2,6 +2,7 @@ import { request } from 'node:http';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startService } from '../../playground/service/index.ts';
 import type { Publication, Publisher } from '../../playground/service/publisher.ts';
+import { signIn } from '../support/website.ts';
 
 let latest: Publication | undefined;
 let published = 0;
@@ -24,37 +25,12 @@ const service = await startService({
   onLinkWanted: () => void links.push(service.loginLink(mine)),
 });
 const [mine = 0, theirs = 0] = service.store.organizations.list().map(({ id }) => id);
-const cookie = await signIn(mine);
+const { open, read, send } = await signIn(service, mine);
 beforeEach(() => {
   latest = undefined;
   published = 0;
 });
 afterAll(() => service.close());
-
-async function signIn(organization: number): Promise<string> {
-  const answer = await fetch(service.loginLink(organization), { redirect: 'manual' });
-  return answer.headers.get('set-cookie')?.split(';')[0] ?? '';
-}
-
-function open(path: string, session = cookie): Promise<Response> {
-  return fetch(service.websiteUrl + path, { headers: { cookie: session }, redirect: 'manual' });
-}
-
-const read = async (path: string) => (await open(path)).text();
-
-/** Sends a form, as a browser without script would. */
-function send(
-  path: string,
-  fields: Record<string, string>,
-  headers: Record<string, string> = {},
-): Promise<Response> {
-  return fetch(service.websiteUrl + path, {
-    method: 'POST',
-    body: new URLSearchParams(fields),
-    headers: { cookie, origin: service.websiteUrl, ...headers },
-    redirect: 'manual',
-  });
-}
 
 describe('the session of the website', () => {
   test('leads to where one wanted to go', async () => {
