@@ -185,11 +185,13 @@ import { Snippet } from 'astro-snippets/components';
 ---
 <p><Snippet ${props} /></p>`,
   });
-  const { exitCode, output } = await site.build({
-    SNIPPETS_API_KEY: 'sk_some_key_000000',
-    SNIPPETS_RENDER_BASE_URL: 'https://render.test',
-  });
-  expect(exitCode).toBe(1);
+  const output = await exits(
+    1,
+    site.build({
+      SNIPPETS_API_KEY: 'sk_some_key_000000',
+      SNIPPETS_RENDER_BASE_URL: 'https://render.test',
+    }),
+  );
   expect(output).toContain(message);
   expect(output).toMatch(/<Snippet> .*\/offer\/ \(src\/pages\/offer\.astro:6\)/);
 });

@@ -7,8 +7,9 @@ import { readManifest } from '../../../src/record/manifest.ts';
 import { lockFile, takeLock } from '../../../src/record/output-lock.ts';
 import { sharedSite } from '../../support/built-site.ts';
 import { cli, startCli } from '../../support/cli.ts';
+import { exits } from '../../support/exits.ts';
 import { folderWith } from '../../support/folder.ts';
-import { type BuildResult, configWith, temporarySite } from '../../support/site.ts';
+import { type BuildResult, collectionOf, configWith, temporarySite } from '../../support/site.ts';
 
 // Builds run in processes of their own, and commands in this one.
 
@@ -85,8 +86,7 @@ test('a build that fails while it renders does not lock the next one in the same
   expect(failed.exitCode).toBe(1);
   expect(failed.output).toContain('This page is broken.');
   expect(JSON.parse(await readFile(lock(), 'utf8'))).toMatchObject({ work: 'build' });
-  const { exitCode, output } = await build();
-  expect(exitCode, output).toBe(0);
+  const output = await exits(0, build());
   const [before, ...later] = output.match(/LISTENERS .*/g) ?? [];
   expect(later).toEqual([before]);
   await expectCompleteSite();
@@ -218,11 +218,7 @@ test.for([
 ])('a build %s waits for a refresh, and knows what it has recorded', async ([, code]) => {
   const site = await temporarySite(
     {
-      'src/content.config.ts': `
-      ${code}
-      import { defineCollection } from 'astro:content';
-      import { snippetLoader } from 'astro-snippets/loader';
-      export const collections = { texts: defineCollection({ loader: snippetLoader({ one: { id: 1 } }) }) };`,
+      'src/content.config.ts': code + collectionOf('texts', '{ one: { id: 1 } }'),
       'src/pages/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
     },
     service,
@@ -237,7 +233,6 @@ test.for([
   const refreshedAt = new Date().toISOString();
   await writeFile(record, JSON.stringify({ ...JSON.parse(await readFile(record, 'utf8')), refreshedAt }));
   refresh.release();
-  const { exitCode, output } = await build.ended;
-  expect(exitCode, output).toBe(0);
+  await exits(0, build.ended);
   expect((await readManifest(record)).manifest?.before?.at).toBe(refreshedAt);
 });

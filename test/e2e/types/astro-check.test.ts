@@ -2,6 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { sharedSite } from '../../support/built-site.ts';
 import { byAstro } from '../../support/installation.ts';
+import { collectionOf } from '../../support/site.ts';
 
 const head = `---
 import { getEntry } from 'astro:content';
@@ -63,10 +64,7 @@ const { service, site } = await sharedSite(
         id: 42,
         params: z.object({ plan: z.enum(['free', 'pro']), seats: z.number().default(1) }),
       });`,
-    'src/content.config.ts': `
-      import { defineCollection } from 'astro:content';
-      import { snippetLoader } from 'astro-snippets/loader';
-      export const collections = { snippets: defineCollection({ loader: snippetLoader({ banner: { id: 1 } }) }) };`,
+    'src/content.config.ts': collectionOf('snippets', '{ banner: { id: 1 } }'),
     'src/pages/index.astro': head + right,
     'src/pages/title.astro': title,
     'src/pages/wrong.astro': head + wrong.join('\n'),
