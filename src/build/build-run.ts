@@ -1,11 +1,11 @@
-import { existsSync, rmSync, statSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import { containerPage, integration } from '../embed/element.ts';
 import { describeNote, type InvalidEmbed } from '../failures/report.ts';
 import { shownPath } from '../files/paths.ts';
-import { isSince } from '../files/read.ts';
+import { isSince, statsOf } from '../files/read.ts';
 import type { Manifest } from '../record/manifest.ts';
 import { manifestFile, missingNote, noteMissing, removeManifest } from '../record/manifest-file.ts';
 import { lockFile, lockForBuild } from '../record/output-lock.ts';
@@ -203,7 +203,7 @@ export class BuildRun extends SiteRun implements GeneratedSite {
   async #record(directory: string, at: number): Promise<void> {
     const { verifier } = this;
     const { scannable, others, compressed } = listSiteFiles([directory], this.settings.exclude);
-    const isLate = ({ file }: { file: string }) => isSince(statSync(file, { throwIfNoEntry: false }), at);
+    const isLate = ({ file }: { file: string }) => isSince(statsOf(file), at);
     const embedding = scannable.filter((file) => isLate(file) && verifier.mayEmbed(file));
     await verifier.read(others.filter(isLate));
     // Only now: Astro has removed the scripts that it rendered pages with.

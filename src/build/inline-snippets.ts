@@ -86,22 +86,18 @@ type WritePage = (
 ) => { made: MadePage; left: readonly LeftSnippet[] };
 
 /** The one way from embeds to snippets. @returns the manifest, which is not written yet. */
-export async function inlineSnippets(
-  scanned: ScannedSite,
-  site: GeneratedSite,
-  write: WritePage,
-): Promise<Manifest> {
+export async function inlineSnippets(scanned: ScannedSite, site: GeneratedSite, write: WritePage) {
   const { startedAt, files, uses, invalid } = scanned;
   const { settings, fetcher, verifier, search, classes, urls, logger } = site;
   const placeOf = search?.whereWritten;
   const progress = paced({ first: 5_000, every: 5_000 }, (line) => logger.info(line));
   const onSettled = (done: number) => progress(() => `${done} of ${count(uses.length, 'snippet')}`);
   const snippets = await fetcher.fetch(uses, { invalid, placeOf, onSettled });
-  const linked = linkSnippets(settings, uses, snippets);
-  const recorder = siteRecorder(site, scanned, snippets, linked);
+  const recorder = siteRecorder(site, scanned, snippets);
+  const { rules, linked } = recorder.record;
   const inlinePage = pageInliner({
     snippets,
-    rules: recorder.record.rules,
+    rules,
     linked,
     allow: headerPolicies(site.routeToHeaders ?? new Map(), urls.base),
     room: Buffer.allocUnsafeSlow(64 * 1024),
@@ -154,12 +150,7 @@ const editLinksWarning =
   'Edit links are on (editLinks: true): pages contain the URLs at which snippets are edited. They are for previews.';
 
 /** Makes a record, which gets its files one after the other. */
-function siteRecorder(
-  site: GeneratedSite,
-  { uses, startedAt }: ScannedSite,
-  snippets: FetchedSnippets,
-  linked: Manifest['linked'],
-) {
+function siteRecorder(site: GeneratedSite, { uses, startedAt }: ScannedSite, snippets: FetchedSnippets) {
   const { fetcher, settings, environment, directory, search, before, collected = [] } = site;
   const { renderBaseUrl, retrieveBaseUrl, urlOptions, ca, concurrency, timeout, patience } = settings;
   const { links, scripts, strict, policy, classes, sanitize, images } = settings;
@@ -201,7 +192,7 @@ function siteRecorder(
       images,
     },
     classes: site.classes?.written,
-    linked,
+    linked: linkSnippets(settings, uses, snippets),
     snippets: recorded,
     before: before && asBefore(before),
     files: [],
@@ -239,10 +230,7 @@ function siteRecorder(
  *
  * @returns the manifest, unless the site needs none. It is written later, as other integrations may still fail.
  */
-export async function buildSite(
-  site: GeneratedSite,
-  scannable: readonly ScannableFile[],
-): Promise<Manifest | undefined> {
+export async function buildSite(site: GeneratedSite, scannable: readonly ScannableFile[]) {
   const { directory, settings, fetcher, collected = [], logger } = site;
   let unfinished = new Set<SiteFile>(scannable);
   try {
@@ -311,11 +299,8 @@ function overwrite({ file, name }: SiteFile, make: (generated: Buffer) => MadePa
 }
 
 /** Records a site as later steps have left it. Snippets were inlined `at` that time, in milliseconds since the epoch. */
-export async function recordSite(
-  { manifest, directory, search, before, fetcher, lateHooks, logger }: GeneratedSite,
-  inlined: Manifest,
-  at: number,
-): Promise<void> {
+export async function recordSite(site: GeneratedSite, inlined: Manifest, at: number): Promise<void> {
+  const { manifest, directory, search, before, fetcher, lateHooks, logger } = site;
   // With a record, a check could say that nothing has changed.
   if (fetcher.showsChildren) {
     return removeManifest(manifest, 'The last build shows children instead of snippets.');

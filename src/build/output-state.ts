@@ -1,11 +1,11 @@
-import { existsSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { existsSync, readFileSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { textOf } from '../embed/html-scanner.ts';
 import type { FileKind } from '../embed/scan.ts';
 import { userError } from '../failures/errors.ts';
 import { listNames } from '../failures/report.ts';
 import { fileKind } from '../files/kinds.ts';
-import { inTurns, isSince } from '../files/read.ts';
+import { inTurns, isSince, statsOf } from '../files/read.ts';
 import { hashOf, type Manifest, type ManifestFile } from '../record/manifest.ts';
 import { type ReadableFile, readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
 import type { ScannableFile, SiteFile } from './scan-site.ts';
@@ -21,7 +21,7 @@ export async function sealedFiles({ output, files }: Manifest, at: number, befor
   const sealed: ManifestFile[] = [];
   await inTurns(files, (file) => {
     const path = join(output, file.name);
-    const found = statSync(path, { throwIfNoEntry: false });
+    const found = statsOf(path);
     if (found === undefined) return;
     const hash = isSince(found, at) ? hashOf(readFileSync(path)) : file.hash;
     if (hash !== file.hash) file.isLate = true;
@@ -32,7 +32,7 @@ export async function sealedFiles({ output, files }: Manifest, at: number, befor
 }
 
 /** Who may have changed files later: the beginning of a sentence. */
-export function describeLate({ lateHooks = [] }: Pick<Manifest, 'lateHooks'>): string {
+export function describeLate({ lateHooks = [] }: Partial<Manifest>): string {
   return new Intl.ListFormat('en', { type: 'disjunction' }).format(lateHooks) || 'Another integration';
 }
 
@@ -71,7 +71,7 @@ export async function lookAtOutput(manifest: Manifest) {
   await inTurns(manifest.files, (recorded) => {
     const { name, size, time, shows, past = [] } = recorded;
     const path = join(output, name);
-    const found = statSync(path, { throwIfNoEntry: false });
+    const found = statsOf(path);
     const refuse = (reason: string) => void toBuild.push({ name, reason });
     if (found === undefined) return refuse('is missing');
     if (found.size === size && Math.floor(found.mtimeMs) === time) return;
@@ -90,13 +90,9 @@ export async function lookAtOutput(manifest: Manifest) {
 }
 
 /** @param late files that were written after snippets were inlined, and may hold embeds. */
-export function refuseLateFiles(
-  late: readonly ScannableFile[],
-  compressed: readonly SiteFile[],
-  { files, snippets }: Partial<Manifest> = {},
-): void {
-  const hashes = new Map(files?.map(({ name, hash }) => [name, hash]));
-  const holdsEmbed = embedFinder(snippets);
+export function refuseLateFiles(late: ScannableFile[], compressed: SiteFile[], inlined?: Manifest): void {
+  const hashes = new Map(inlined?.files.map(({ name, hash }) => [name, hash]));
+  const holdsEmbed = embedFinder(inlined?.snippets);
   const withEmbed = late.filter(({ file, name, kind }) => {
     const bytes = readFileSync(file);
     return hashes.get(name) !== hashOf(bytes) && holdsEmbed({ name, kind, bytes });
@@ -135,17 +131,12 @@ function embedFinder(snippets: Manifest['snippets'] = []) {
 }
 
 /** Which of these snippets a file shows that another program has written. One whose content is not known counts. */
-export function shownIn(
-  bytes: Buffer,
-  shows: readonly number[],
-  { older = {} }: ManifestFile,
-  { snippets }: Manifest,
-): number[] {
+export function shownIn(bytes: Buffer, shows: number[], file: ManifestFile, { snippets }: Manifest) {
   const html = bytes.toString();
   const [written, text] = [html, textOf(html)].map(withoutSpace);
   return shows.filter((index) => {
     const content = snippets[index]?.content?.text;
-    if (content === undefined || index in older) return true;
+    if (content === undefined || file.older?.[index] !== undefined) return true;
     const shown = withoutSpace(textOf(content));
     return text?.includes(shown) || written?.includes(shown);
   });

@@ -129,7 +129,7 @@ export async function planRefresh(site: RefreshedSite) {
     !name.startsWith(records) &&
     statSync(file).mtimeMs >= inlinedAt;
   const changed = new Set(plan.pages.flatMap((page) => page.changed));
-  const derived = findDerivedFiles(folders, changing, { ...site, changed }, mayBeMade);
+  const derived = findDerivedFiles(folders, changing, { ...site, changed, mayBeMade });
   plan.stale = derived.filter(({ page }) => page === undefined);
   for (const copy of derived) {
     const original = plan.pages.find(({ page }) => page.name === copy.page);
@@ -168,12 +168,10 @@ function reasonForStyles({ manifest, now }: RefreshedSite): string | undefined {
   return `needs style sheets that only a build makes: snippets now have other classes (${listNames(changed, 5)})`;
 }
 
-function reasonForPage(
-  { name, shows }: ManifestFile,
-  { embeds, hasPolicy }: MadePage,
-  changed: readonly number[],
-  { manifest: { rules, snippets }, now }: RefreshedSite,
-): string | undefined {
+function reasonForPage(page: ManifestFile, made: MadePage, changed: readonly number[], site: RefreshedSite) {
+  const { name, shows } = page;
+  const { embeds, hasPolicy } = made;
+  const { rules, snippets } = site.manifest;
   if (shows.slice(embeds.length).some((index) => changed.includes(index))) {
     return 'was changed after a snippet on it was inlined';
   }
@@ -181,7 +179,7 @@ function reasonForPage(
   const needsOtherSources = (index: number, at: number) =>
     embeds[at]?.form.as === 'html' &&
     changed.includes(index) &&
-    String(now[index]?.sources ?? []) !== String(snippets[index]?.content?.sources ?? []);
+    String(site.now[index]?.sources ?? []) !== String(snippets[index]?.content?.sources ?? []);
   return shows.some(needsOtherSources) ? 'has its policy in headers, which only a build writes' : undefined;
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync, type Stats } from 'node:fs';
 import { join, sep } from 'node:path';
 import picomatch from 'picomatch';
 import { keySearch } from '../client/api-key.ts';
@@ -8,7 +8,7 @@ import { userError } from '../failures/errors.ts';
 import { describeNote, type InvalidEmbed } from '../failures/report.ts';
 import { fileKind } from '../files/kinds.ts';
 import { contains } from '../files/paths.ts';
-import { inTurns, isLargeBinary, overlaps, piecesOf, readUnlessLarge } from '../files/read.ts';
+import { inTurns, isLargeBinary, overlaps, piecesOf, readUnlessLarge, statsOf } from '../files/read.ts';
 import { pathOfFile } from '../settings/site-urls.ts';
 import type { FileEmbed, SnippetUses } from '../snippets/file-embeds.ts';
 import type { GeneratedSite } from './inline-snippets.ts';
@@ -48,17 +48,13 @@ class OutputFile implements ScannableFile {
 }
 
 /** Lists the files of a site, in an order that does not depend on the disk. Without other binary files. */
-export function listSiteFiles(
-  directories: readonly string[],
-  exclude: readonly string[],
-  isLeftOut: (file: SiteFile) => boolean = () => false,
-) {
+export function listSiteFiles(folders: string[], exclude: string[], isLeftOut = (_: SiteFile) => false) {
   const scannable: ScannableFile[] = [];
   /** No embed is replaced in these. */
   const others: OtherFile[] = [];
   /** Files such as `index.html.gz`, which servers send in the place of `index.html`. */
   const compressed: SiteFile[] = [];
-  const isExcluded = picomatch([...exclude]);
+  const isExcluded = picomatch(exclude);
   // Folder by folder: joining names is cheaper than taking recursive paths apart.
   const list = (root: string, folder: string, prefix: string) => {
     for (const found of readdirSync(folder, { withFileTypes: true })) {
@@ -74,24 +70,23 @@ export function listSiteFiles(
       else scannable.push(new OutputFile(root, name, kind));
     }
   };
-  for (const directory of directories) list(directory, directory.replace(/[\\/]$/, ''), '');
+  for (const folder of folders) list(folder, folder.replace(/[\\/]$/, ''), '');
   for (const files of [scannable, others, compressed]) files.sort((a, b) => (a.name < b.name ? -1 : 1));
   return { scannable, others, compressed };
 }
 
 /** What a link leads to; `undefined` for nothing, or a folder that the link is in. */
 function linkedEntry(path: string, folder: string): Stats | undefined {
-  const entry = statSync(path, { throwIfNoEntry: false });
+  const entry = statsOf(path);
   return entry?.isDirectory() && contains(realpathSync(path), realpathSync(folder)) ? undefined : entry;
 }
 
 export type ScannedSite = Awaited<ReturnType<typeof scanSite>>;
 
 /** Reads files and finds their embeds. Those without are checked for the API key. */
-export async function scanSite(
-  scannable: readonly ScannableFile[],
-  { settings: { params }, fetcher, verifier, urls, logger, search }: GeneratedSite,
-) {
+export async function scanSite(scannable: readonly ScannableFile[], site: GeneratedSite) {
+  const { settings, fetcher, verifier, urls, logger, search } = site;
+  const { params } = settings;
   const { pageParams, readEmbeds } = await import('../snippets/file-embeds.ts');
   const startedAt = Date.now();
   const uses: SnippetUses = new Map();
@@ -134,6 +129,9 @@ export function readEmbedding({ file, name }: SiteFile): Buffer | undefined {
 const embedInCode =
   /snippet-embed(?<=(?:<|lt;|3c)snippet-embed)(?:\s|%20)[^<>]{0,300}?(?<![a-z])id\s*(?:=|%3d)(?:[\s\\"'{]|&#?\w+;|%\w\w)*\d/i;
 
+const codeWarning =
+  'holds an embed, which stays as it is. No snippet is inlined in scripts and style sheets. Write JSON instead, such as search.json, and let the script load that.';
+
 /** Checks files that are going to be published for the API key. */
 export class OutputVerifier {
   readonly #containsKey: (text: Buffer | string) => boolean;
@@ -146,11 +144,8 @@ export class OutputVerifier {
 
   /** @param bytes `undefined` for a large file. */
   check(file: SiteFile, bytes: Buffer | undefined): void {
-    const isFound =
-      bytes === undefined
-        ? piecesOf(file.file, overlaps.key).some(this.#containsKey)
-        : this.#containsKey(bytes);
-    if (isFound) this.withKey.push(file);
+    const pieces = bytes === undefined ? piecesOf(file.file, overlaps.key) : [bytes].values();
+    if (pieces.some((piece) => this.#containsKey(piece))) this.withKey.push(file);
   }
 
   /** Whether a file may contain embeds. It is checked, too. */
@@ -162,12 +157,8 @@ export class OutputVerifier {
 
   /** About scripts and style sheets that hold an embed, and are still there. */
   codeWarnings(): string[] {
-    const names = new Set(this.#code.flatMap(({ file, name }) => (existsSync(file) ? name : [])));
-    return Array.from(
-      names,
-      (name) =>
-        `${name}: holds an embed, which stays as it is. No snippet is inlined in scripts and style sheets. Write JSON instead, such as search.json, and let the script load that.`,
-    );
+    const names = this.#code.flatMap(({ file, name }) => (existsSync(file) ? name : []));
+    return [...new Set(names)].map((name) => `${name}: ${codeWarning}`);
   }
 
   async read(files: readonly OtherFile[]): Promise<void> {

@@ -63,6 +63,11 @@ export function* piecesOf(file: string, overlap: number): Generator<Buffer> {
   }
 }
 
+/** `undefined` without a file. */
+export function statsOf(file: string): Stats | undefined {
+  return statSync(file, { throwIfNoEntry: false });
+}
+
 /** Whether a file exists and was written since a time, in milliseconds since the epoch, or just before it. */
 export function isSince(file: Stats | undefined, since: number): boolean {
   // A copy may have the time of its content from the original.

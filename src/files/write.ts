@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { reasonOf } from '../client/clean-text.ts';
 import { type UserError, userError } from '../failures/errors.ts';
-import { inTurns } from './read.ts';
+import { inTurns, statsOf } from './read.ts';
 
 const suffix = '.snippets.tmp';
 
@@ -41,7 +41,7 @@ export function writeAtomically(
 
 /** Gives a file the permissions of another one, if that exists: writing it does not, because of the umask. */
 export function copyMode(from: string, to: string): void {
-  const mode = statSync(from, { throwIfNoEntry: false })?.mode;
+  const mode = statsOf(from)?.mode;
   // Not all file systems have modes to change.
   if (mode !== undefined && mode !== statSync(to).mode) chmodSync(to, mode & 0o777);
 }
@@ -67,7 +67,7 @@ export class StagedFiles {
 
   /** @param like a file whose permissions it gets. */
   add(target: string, bytes: Buffer, like = target): void {
-    const { size } = statSync(target, { throwIfNoEntry: false }) ?? {};
+    const { size } = statsOf(target) ?? {};
     if (size === bytes.length && readFileSync(target).equals(bytes)) {
       // A run that was killed may have left it.
       rmSync(temporaryFile(target), { force: true });

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { cleanText } from '../client/clean-text.ts';
 import { type Clock, systemClock } from '../client/clock.ts';
 import { userError } from '../failures/errors.ts';
 import { contains } from '../files/paths.ts';
+import { statsOf } from '../files/read.ts';
 import { writeError } from '../files/write.ts';
 
 /** What the file of a lock says about the process that holds it. */
@@ -100,10 +101,7 @@ export async function waitForLock(file: string, work: LockHolder['work'], option
 }
 
 /** Waits until a lock is free. To take it could make a build fail that has just begun. */
-export async function waitUntilFree(
-  file: string,
-  { log, refuse, clock, signal }: WaitOptions,
-): Promise<void> {
+export async function waitUntilFree(file: string, { log, refuse, clock, signal }: WaitOptions) {
   let isLogged = false;
   for (let holder = holderOf(file); holder !== undefined; holder = holderOf(file)) {
     refuse?.(holder);
@@ -173,7 +171,7 @@ function readHolder(file: string): LockHolder | undefined {
 /** A program that builds again may hold the lock of a build that failed: Astro has no hook for that. */
 function isAbandoned(file: string, { work, host, pid, started }: LockHolder): boolean {
   if (host !== hostname()) {
-    const heard = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    const heard = statsOf(file)?.mtimeMs ?? 0;
     return Date.now() - heard > patience;
   }
   return !isAlive(pid) || startOf(pid) !== started || (work === 'build' && pid === process.pid);

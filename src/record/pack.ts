@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { userError } from '../failures/errors.ts';
+import { statsOf } from '../files/read.ts';
 import { writeError } from '../files/write.ts';
 import type { Manifest, ManifestFile } from './manifest.ts';
 import { packFile } from './manifest-file.ts';
@@ -30,7 +31,7 @@ export function packWriter(manifest: string) {
     }
   };
   return {
-    add(page: Buffer): Pick<ManifestFile, 'at' | 'length'> {
+    add(page: Buffer) {
       const at = length;
       length += page.length;
       if (used + page.length > pieceSize) {
@@ -50,9 +51,9 @@ export function packWriter(manifest: string) {
 }
 
 /** Reads pages as they were generated. Not kept open: on Windows, no open file can be replaced. */
-export function openPack(manifest: string, { pack }: Pick<Manifest, 'pack'>) {
+export function openPack(manifest: string, { pack }: Manifest) {
   const file = packFile(manifest, pack?.id);
-  const found = statSync(file, { throwIfNoEntry: false });
+  const found = statsOf(file);
   let flaw: string | undefined;
   if (pack === undefined || found === undefined) flaw = `are not beside ${manifest}`;
   else if (found.size !== pack.length) flaw = 'were cut off';
@@ -62,7 +63,7 @@ export function openPack(manifest: string, { pack }: Pick<Manifest, 'pack'>) {
   return {
     /** The end of a sentence that begins with the pages. */
     flaw,
-    read({ name, at, length }: Pick<ManifestFile, 'name' | 'at' | 'length'>): Buffer {
+    read({ name, at, length }: ManifestFile): Buffer {
       if (flaw !== undefined) throw refuse(`The pages as they were generated ${flaw}.`);
       const page = Buffer.allocUnsafe(length);
       const descriptor = openSync(file, 'r');

@@ -4,7 +4,7 @@ import { basename, dirname, join, posix } from 'node:path';
 import { escapeText, escapeUTF8 } from 'entities/escape';
 import { textOf } from '../../embed/html-scanner.ts';
 import { fileKind } from '../../files/kinds.ts';
-import { isLargeBinary, overlaps, piecesOf } from '../../files/read.ts';
+import { isLargeBinary, overlaps, piecesOf, statsOf } from '../../files/read.ts';
 import type { Contents, Manifest } from '../../record/manifest.ts';
 import { routeFiles } from '../../settings/site-urls.ts';
 import { listSiteFiles, type SiteFile } from '../scan-site.ts';
@@ -26,6 +26,8 @@ interface Changes {
   now: Contents;
   /** The snippets that change, by their indexes in the manifest. */
   changed: ReadonlySet<number>;
+  /** Whether a file may be made from pages. */
+  mayBeMade(file: SiteFile): boolean;
 }
 
 /** Tells what in the text of a file changes: the object of a sentence. */
@@ -34,12 +36,7 @@ type Finder = (text: string, name: string) => string | undefined;
 const indexEntry = 'pagefind-entry.json';
 
 /** Finds the files that would be out of date when these pages change. */
-export function findDerivedFiles(
-  folders: readonly SiteFolder[],
-  pages: readonly SiteFile[],
-  changes: Changes,
-  mayBeMade: (file: SiteFile) => boolean,
-): DerivedFile[] {
+export function findDerivedFiles(folders: SiteFolder[], pages: SiteFile[], changes: Changes): DerivedFile[] {
   if (pages.length === 0) return [];
   const html = pages.find(({ name }) => fileKind(name) === 'html')?.name;
   const pagesOfSize = Map.groupBy(pages, ({ file }) => statSync(file).size);
@@ -59,7 +56,8 @@ export function findDerivedFiles(
         const rebuild = searchIndexCommand(folder, dirname(name));
         return { ...derived, rebuild, reason: `is a search index of pages that change, such as ${html}` };
       }
-      if (!mayBeMade(found) || /\.(css|map)$/.test(name) || isOfIndex(name) || isLargeBinary(file)) return [];
+      if (!changes.mayBeMade(found) || /\.(css|map)$/.test(name) || isOfIndex(name) || isLargeBinary(file))
+        return [];
       const alike = isCopy ? undefined : pagesOfSize.get(statSync(file).size);
       const bytes = alike && readFileSync(file);
       const page = alike
@@ -119,8 +117,7 @@ const urlOf = /["']?\burl["']?\s*:\s*["'`]([^"'`]*)["'`]/;
  */
 function precachedFinder(directory: string, pages: readonly SiteFile[]): Finder {
   const changing = new Set(pages.map(({ name }) => name));
-  const exists = (name: string) =>
-    changing.has(name) || statSync(join(directory, name), { throwIfNoEntry: false })?.isFile();
+  const exists = (name: string) => changing.has(name) || statsOf(join(directory, name))?.isFile();
   const isListed = (entry: string, from: string) => {
     const url = urlOf.exec(entry)?.[1];
     // An empty URL means the folder, and not the file itself.

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { extname, join, posix } from 'node:path';
 import { promisify } from 'node:util';
 import {
@@ -11,7 +11,7 @@ import {
   zstdDecompressSync,
 } from 'node:zlib';
 import { shownPath } from '../../files/paths.ts';
-import { isSince } from '../../files/read.ts';
+import { isSince, statsOf } from '../../files/read.ts';
 import { hashOf, type Manifest, type ManifestFile } from '../../record/manifest.ts';
 import type { SiteFile } from '../scan-site.ts';
 
@@ -49,10 +49,7 @@ export function withoutSuffix(compressed: string): string {
 }
 
 /** The files that hold a page, besides itself. */
-export function listPageCopies(
-  folders: readonly SiteFolder[],
-  { name: page, copies = [] }: Pick<ManifestFile, 'name' | 'copies'>,
-): SiteFile[] {
+export function listPageCopies(folders: SiteFolder[], { name: page, copies = [] }: ManifestFile): SiteFile[] {
   const compressed = Object.keys(encodings).map((suffix) => page + suffix);
   return folders.flatMap((folder) => {
     const names = folder.isCopy ? compressed : [...copies, ...compressed];
@@ -73,7 +70,7 @@ const slack = 4 * 1024 * 1024;
 /** The hash of what a copy holds; `undefined` if that is far longer than the page, or cannot be decoded. */
 export function hashOfCopy({ file }: SiteFile, pages: readonly Buffer[]): string | undefined {
   const maxOutputLength = Math.max(...pages.map(({ length }) => length)) + slack;
-  const size = statSync(file, { throwIfNoEntry: false })?.size;
+  const size = statsOf(file)?.size;
   const encoding = encodingOf(file);
   if (size === undefined || (encoding === undefined && size > maxOutputLength)) return undefined;
   const bytes = readFileSync(file);
@@ -96,7 +93,7 @@ export function notACopy({ file }: SiteFile, page: string): string {
 export type SiteFolder = ReturnType<typeof siteFolders>[number];
 
 /** The output, and the copies of it that adapters made, if they are still there. */
-export function siteFolders({ output, copies = [] }: Pick<Manifest, 'output' | 'copies'>, cwd: string) {
+export function siteFolders({ output, copies = [] }: Manifest, cwd: string) {
   return [output, ...copies.filter(existsSync)].map((directory, index) => {
     return { directory, isCopy: index > 0, shown: shownPath(cwd, directory) };
   });
@@ -110,8 +107,7 @@ export function findCopies(root: string, output: string, { files }: Manifest, si
   const folders = copyFolders.map((folder) => join(root, folder)).filter(existsSync);
   return folders.filter((folder) => {
     const isCopied = (copy: string, original: string) =>
-      isSince(statSync(copy, { throwIfNoEntry: false }), since) &&
-      readFileSync(copy).equals(readFileSync(original));
+      isSince(statsOf(copy), since) && readFileSync(copy).equals(readFileSync(original));
     const isOther = realpathSync(folder) !== realpathSync(output);
     return isOther && files.some(({ name }) => isCopied(join(folder, name), join(output, name)));
   });
