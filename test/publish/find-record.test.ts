@@ -2,7 +2,7 @@ import { cp, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { writeManifest } from '../../src/record/manifest.ts';
-import { manifestOf } from '../../src/record/manifest-file.ts';
+import { manifestOf, noteMissing } from '../../src/record/manifest-file.ts';
 import { cli } from '../support/cli.ts';
 import { exits } from '../support/exits.ts';
 import { type Folder, folderWith } from '../support/folder.ts';
@@ -102,6 +102,12 @@ describe('an output that is named', () => {
       const output = await exits(2, run('--output', 'served', 'list'));
       expect(output).toContain('The record is about dist, which still exists, and not about served.');
       expect(await listed('--output', 'served', '--manifest', recordOf('dist'))).toBe(1);
+    });
+
+    test('but not after its build has failed', async () => {
+      noteMissing(recordOf('next'), new Error('No key.'));
+      const output = await exits(3, run('--output', 'next', 'list'));
+      expect(output).toContain('The last build failed: No key.');
     });
   });
 });
