@@ -31,6 +31,14 @@ function remember(...answers: (string | SnippetError)[]) {
   return { memory, said, get, asked: () => asked, answering };
 }
 
+test('the end of the dev server is no failure of a snippet', async () => {
+  const { memory, get } = remember('old', new SnippetError('closed', 'the client is closed'));
+  const snippet = await get();
+  await memory.update(snippet, true);
+  expect(snippet).toMatchObject({ content: { html: 'old' } });
+  expect(snippet.error).toBeUndefined();
+});
+
 /** When the service is asked, in seconds, while so many tabs ask every two seconds from their own beginning on. */
 async function askedAt(tabs: number, ...answers: (string | SnippetError)[]): Promise<number[]> {
   const { memory, get, asked } = remember(...answers);

@@ -1,5 +1,22 @@
 import { expect, test } from 'vitest';
-import { linkOf } from '../../src/dev/view.ts';
+import { panelSnippets } from '../../src/build/edit-links/edit-links.ts';
+import { protectKey } from '../../src/client/api-key.ts';
+import { parseRequest } from '../../src/client/snippet-request.ts';
+import { describeUse, linkOf, type ShownUse } from '../../src/dev/view.ts';
+import type { FetchedSnippet } from '../../src/snippets/fetch-snippets.ts';
+
+const apiKey = 'sk_test_fedcba9876543210';
+protectKey(apiKey);
+
+/** A page that shows a snippet with each of these params. */
+function page(...params: string[]): ShownUse[] {
+  const content = { content: 'text', variant: 'retrieve', milliseconds: 1.6 } as FetchedSnippet;
+  return params.map((written) => {
+    const request = parseRequest('42', written);
+    const use = { request, places: ['/'], placesWithoutChildren: [], asHtml: true };
+    return { ...use, snippet: { request, asHtml: true, content, dueAt: 0 } };
+  });
+}
 
 const fail = (reason: unknown) => {
   throw reason;
@@ -8,7 +25,11 @@ const fail = (reason: unknown) => {
 test.for<[what: string, editUrl: () => unknown, reason: string]>([
   ['throws', () => JSON.parse('{').url, 'failed for snippet 42: Expected property name'],
   ['throws no error', () => fail(null), 'failed for snippet 42: null'],
-  ['returns a rejected promise', async () => fail(null), 'returned a value of type object for snippet 42'],
+  [
+    'returns a promise that rejects',
+    async () => fail(null),
+    'returned a value of type object for snippet 42',
+  ],
   ['returns a BigInt', () => 42n, 'returned a value of type bigint for snippet 42'],
   ['returns no URL', () => 'https://', 'returned "https://" for snippet 42'],
 ])(
@@ -20,3 +41,16 @@ test.for<[what: string, editUrl: () => unknown, reason: string]>([
     expect(warnings).toEqual([expect.stringContaining(`The function editUrl ${reason}`)]);
   },
 );
+
+test('a snippet with other params is another line of its entry, and the API key is in none', () => {
+  const shown = page('{"a":1}', '{"a":"it\'s"}');
+  const fetched = new Map(shown.map(({ request }) => [request.key, { name: `The key ${apiKey}` }]));
+  const snippets = panelSnippets(shown, fetched, (id) => linkOf(id, undefined, fail), describeUse);
+  const entry = snippets[42];
+  expect(Object.keys(snippets)).toEqual(['42']);
+  expect(entry?.name).toBe('The key [API key]');
+  expect(entry?.uses?.map(({ facts, attributes }) => [facts, attributes])).toEqual([
+    ['{"a":1} · retrieve · 2 ms · 4 bytes', ` params='{"a":1}'`],
+    [`{"a":"it's"} · retrieve · 2 ms · 4 bytes`, ` params='{"a":"it&#39;s"}'`],
+  ]);
+});

@@ -17,6 +17,17 @@ beforeEach(async () => {
 const output = () => site.contents('dist');
 
 describe('astro-snippets check', () => {
+  test('exits with 1 and the reason if the subscription has expired or the key is missing', async () => {
+    const { service, directory } = site;
+    const without = await cli(directory, ['check'], { ...service.environment, SNIPPETS_API_KEY: '' });
+    expect(without).toMatchObject({
+      exitCode: 1,
+      output: expect.stringContaining('SNIPPETS_API_KEY is not set'),
+    });
+    service.store.organizations.setSubscription(service.organizationId, 'expired');
+    expect(await exits(1, site.run('check'))).toContain('402 Payment Required [payment-required]');
+  });
+
   test.for([1, 30])(
     'of %i snippets says within 5 s that a port refuses connections, and gives up within 20 s',
     async (count) => {
