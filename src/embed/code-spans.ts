@@ -1,6 +1,6 @@
 import { applyEdits, blockElements, isBlockLevel, matchEnd, type Range, tagAt } from './html-scanner.ts';
 
-/** Replaces Markdown code with spaces, so that offsets stay the same. */
+/** Replaces Markdown code with spaces, so that offsets stay. */
 export function withoutCodeSpans(text: string, code: readonly Range[] = findCode(text)): string {
   const edits = code.map(({ start, end }) => ({ start, end, text: ' '.repeat(end - start) }));
   return applyEdits(text, edits);
@@ -8,7 +8,6 @@ export function withoutCodeSpans(text: string, code: readonly Range[] = findCode
 
 const item = '(?:[-*+]|\\d{1,9}[.)])[ \\t]';
 const fence = '`{3,}(?=[^`\\n]*$)|~{3,}';
-// Before a blank line, an item, a heading, a row or a fence.
 const paragraphEnd = `\\n(?=[ \\t>]*(?:\\r?$|${item}|#{1,6}[ \\t]|\\||${fence}))`;
 const mark = new RegExp(
   [
@@ -30,9 +29,8 @@ const mark = new RegExp(
 const opaque = /^(?:code|kbd|pre|samp|script|style|textarea|title)$/;
 
 /**
- * Finds what is code if a text is Markdown, which may have HTML in it: fences, and text between backticks. As in Markdown,
- * what begins first counts, and the tag of a block begins HTML that ends at a blank line. Code is doubtful where the text
- * may be HTML, in which backticks and tildes mean nothing.
+ * Finds the fences and the text between backticks of Markdown, in which the tag of a block begins HTML that ends at a blank
+ * line. Code is doubtful where the text may be HTML.
  */
 export function findCode(text: string): (Range & { isDoubtful: boolean })[] {
   if (!/[`~]/.test(text) || isPlainHtml(text)) return [];
@@ -71,7 +69,7 @@ export function findCode(text: string): (Range & { isDoubtful: boolean })[] {
   return code.map((one) => ({ ...one, isDoubtful: one.isDoubtful || (holdsTags && !isMarkdown) }));
 }
 
-/** What renders Markdown, or an editor, writes: tags from the first character to the last, and nothing of Markdown. */
+/** As editors write it: tags from the first character to the last, and nothing of Markdown. */
 function isPlainHtml(text: string): boolean {
   const trimmed = text.trim();
   return (

@@ -10,24 +10,24 @@ export const slugOfEmbed: RegExp = /snippet-embed[\W_]*id[\W_]*\d/i;
 export const writtenComponent: RegExp =
   /snippet(?<=(?:<|lt;|#0*60;?|x0*3c;?|u003c)snippet)(?=[\t\n\f\r ][^<>]{0,300}\b(?:id|of)=)/i;
 
-/** Whether text may hold embeds, or what was meant as one: a search for the name, many times faster than a scan. */
+/** Whether text may hold embeds, or what was meant as one. Many times faster than a scan. */
 export function mayHold(text: string): boolean {
   return embedName.test(text) || writtenComponent.test(text);
 }
 
-/** What an embed shows of a snippet: its content as `html`, or the `text` of it. */
+/** What an embed shows of a snippet. */
 export type EmbedAs = 'html' | 'text';
 
 const attributeNames = ['id', 'params', 'as', 'optional'] as const;
 
 export type EmbedAttributes = { [Name in (typeof attributeNames)[number]]?: string | undefined };
 
-/** The attribute that another name is a misspelling of, if it is one: two edits at most, or one edit of a short name. */
+/** The attribute that another name is a misspelling of: two edits at most, or one of a short name. */
 export function intendedName(written: string): string | undefined {
   return attributeNames.find((name) => isNear(written, name, Math.min(2, name.length - 1)));
 }
 
-/** Whether adding, removing or replacing a few characters makes one text of another. */
+/** Whether so many added, removed or replaced characters make one text of another. */
 function isNear(one: string, other: string, edits: number): boolean {
   if (one === '' || other === '') return one.length + other.length <= edits;
   const [rest, otherRest] = [one.slice(1), other.slice(1)];
@@ -36,7 +36,7 @@ function isNear(one: string, other: string, edits: number): boolean {
   return edits > 0 && pairs.some(([a, b]) => isNear(a, b, edits - 1));
 }
 
-/** What Astro's Container API renders, as for a feed. Its path is made up, and where it is used is not known. */
+/** What Astro's Container API renders, as for a feed. Its real path is not known. */
 export const containerPage = "a page of Astro's container";
 
 /** A `<Snippet>` that is wrong, with the path of the page's URL and the names of its props. */
@@ -54,12 +54,12 @@ export interface ComponentPlace {
 
 /** What the integration does for `<Snippet>`. */
 interface Integration {
-  /** In a build, hears which snippet is rendered, and on which page: the path of its URL, or `containerPage`. */
+  /** In a build. The page is the path of its URL, or `containerPage`. */
   announce?: ((id: number, params: string | undefined, pathname: string) => void) | undefined;
   find?(asked: AskedComponent): ComponentPlace | undefined;
 }
 
-// The component is part of the site's code, so it shares no module with the integration, and maybe no process.
+// The component shares no module with the integration, and maybe no process.
 const hook = Symbol.for('astro-snippets');
 const shared = globalThis as { [hook]?: Integration };
 shared[hook] ??= {};

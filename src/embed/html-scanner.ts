@@ -22,16 +22,16 @@ export interface Attribute extends Range {
   quote: string;
 }
 
-/** What text may contain: `text` entities and tags, `rcdata` entities, `raw` and `cdata` neither. */
+/** In `text`, there are entities and tags, in `rcdata` entities. */
 export type TextKind = 'text' | 'rcdata' | 'raw' | 'cdata';
 
-/** In document order. `Context` is what the visitor keeps about the current element. */
+/** Called in document order. `Context` is what it keeps about the current element. */
 export interface Visitor<Context> {
-  /** Whether the text is XML, which has no raw text and no optional end tags. */
+  /** XML has no raw text and no optional end tags. */
   isXml?: boolean;
-  /** @returns the context for the element's content, or `undefined` if the element ends with its start tag. */
+  /** @returns the context of its content, or `undefined` if the element ends with its start tag. */
   open(tag: Tag, context: Context): Context | undefined;
-  /** @param endTag empty where another element, or the end of the page, closes this one. */
+  /** @param endTag empty where something else closes the element. */
   close?(name: string, endTag: Range, context: Context): void;
   text?(place: Range, context: Context, kind: TextKind): void;
   comment?(place: Range): void;
@@ -55,7 +55,7 @@ const deepest = 512;
 
 const words = (list: string) => new Set(list.split(/\s+/));
 
-/** The elements whose start tag ends an open paragraph (HTML Standard, "in body" insertion mode). */
+/** Those whose start tag ends an open paragraph (HTML Standard, "in body" insertion mode). */
 export const blockElements = words(
   `address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer form
   h1 h2 h3 h4 h5 h6 header hgroup hr li listing main menu nav ol p plaintext pre search section summary table ul
@@ -100,7 +100,7 @@ const xmlComment = new RegExp(`<\\?.*?(?:\\?>|$)|${comment.source}`, 'sy');
 // One that contains "]]>" is written as two.
 const section = /<!\[CDATA\[.*?(?:\]\]>(?!<!\[CDATA\[)|$)/sy;
 
-/** Walks through HTML or XML. Tracks only what decides where elements can be, such as comments and open elements. */
+/** Walks through HTML or XML. Knows only what decides where elements can be. */
 export function walk<Context>(text: string, context: Context, visitor: Visitor<Context>): void {
   const { isXml } = visitor;
   let current: OpenElement<Context> = { name: '', context, language: isXml ? 'xml' : 'html' };
@@ -174,13 +174,13 @@ function languageIn(name: string, language: Language): Language {
 const markup = /<(?=[a-zA-Z!?]|\/.)/gs;
 const startOfTag = /<\/?[a-zA-Z]/y;
 
-/** Where a pattern that is global or sticky has matched from an offset on. */
+/** Where a match of a global or sticky pattern ends. */
 export function matchEnd(pattern: RegExp, text: string, from: number): number | undefined {
   pattern.lastIndex = from;
   return pattern.test(text) ? pattern.lastIndex : undefined;
 }
 
-/** The end of raw text. In a script, the end tag in `<!-- <script> </script> -->` does not count. */
+/** The end of raw text. In scripts, the end tag in `<!-- <script> </script> -->` does not count. */
 function rawEnd(text: string, from: number, name: string): number {
   if (name === 'plaintext') return text.length;
   // <!--> opens and closes with the same dashes.
@@ -200,9 +200,9 @@ function rawEnd(text: string, from: number, name: string): number {
 }
 
 const tagName = /<\/?[^\t\n\f\r />]*/y;
-// The rest of most tags, several times faster than attribute by attribute.
+// The rest of most tags. Attribute by attribute takes several times as long.
 const usualRest = /[^"'=>]*(?:[^\t\n\f\r /"'=>]="[^"]*"[^"'=>]*)*>/y;
-// The end of a tag, or an attribute, whose name may begin with "=". A quote without an end takes the rest of the text.
+// The end of a tag, or an attribute. A quote without an end takes the rest of the text.
 const attribute =
   /[\t\n\f\r /]*(?:>|([^\t\n\f\r />][^\t\n\f\r />=]*)(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:(["'])|([^\t\n\f\r >]*)))?)/y;
 
@@ -217,7 +217,7 @@ export function tagAt(text: string, start: number): Tag | undefined {
   return end === undefined ? undefined : { name, start, end, isSelfClosing: text.charAt(end - 2) === '/' };
 }
 
-/** Of two with the same name, the first counts. */
+/** Of two with one name, the first counts. */
 export function attributesOf(text: string, { start }: Range): Attribute[] {
   const attributes: Attribute[] = [];
   readAttributes(text, matchEnd(tagName, text, start) ?? start, attributes);
@@ -272,7 +272,7 @@ const hidden = /^(?:script|style|template|iframe|noembed|noframes)$/;
 const apart = /^(?:br|caption|colgroup|legend|optgroup|option|tbody|td|tfoot|th|thead|tr)$/;
 const isApart = (name: string) => blockElements.has(name) || apart.test(name);
 
-/** The text of HTML: without tags, scripts and styles, and with one space for each run of white space. */
+/** The text of HTML, without tags, scripts and styles. White space becomes one space. */
 export function textOf(html: string): string {
   let text = '';
   walk(html, false, {
@@ -293,7 +293,7 @@ export function textOf(html: string): string {
 
 export type Edit = Range & { text: string };
 
-/** @param edits in any order. Of parts that overlap, all is taken out. */
+/** @param edits in any order. Where they overlap, all is removed. */
 export function applyEdits(text: string, edits: readonly Edit[]): string {
   let written = '';
   let done = 0;

@@ -13,7 +13,6 @@ export interface Form {
   mark?: string | undefined;
 }
 
-/** Equal for equal forms. */
 export function formKey({ as, layers, mark }: Form): string {
   return `${as} ${layers.join()} ${mark}`;
 }
@@ -25,7 +24,7 @@ export interface Content {
   leavesOpen?: true | undefined;
 }
 
-/** Content as it is written in places of one form. */
+/** Content in one form. */
 export interface Composed {
   /** Every character is a byte. */
   text: string;
@@ -37,15 +36,15 @@ export type PlacedEmbed = Pick<FoundEmbed, 'start' | 'end' | 'children' | 'form'
 
 export function compose(content: Content, { as, layers, mark }: Form): Composed {
   const encoded = encode(content[as], layers);
-  // A second mark that is swallowed would be part of a tag, or text.
+  // If the second mark is swallowed, it is part of a tag, or text.
   const marks = mark !== undefined && !(as === 'html' && content.leavesOpen);
   const written = marks ? `<!--snippet ${mark}-->${encoded}<!--/snippet ${mark}-->` : encoded;
   return { text: asBytes(written), isBlock: as === 'html' && isBlockLevel(content.html) };
 }
 
 /**
- * Replaces embeds with their contents, or with their children where `contentOf` has none. A paragraph that contains
- * nothing but a block goes. Makes `others` too, whose characters are bytes; every other byte stays.
+ * Replaces embeds with their contents, or else their children; of a block, with the paragraph that contains nothing else.
+ * Every other byte stays, but for `others`, whose characters are bytes.
  */
 export function inline<Embed extends PlacedEmbed>(
   file: Buffer,
@@ -65,7 +64,6 @@ export function inline<Embed extends PlacedEmbed>(
   return fits ? room.subarray(0, room.write(made, 'latin1')) : Buffer.from(made, 'latin1');
 }
 
-/** The children as they are; their text where text is shown. */
 function childrenOf(page: string, { children, form, paragraph }: PlacedEmbed): Composed {
   if (form.as === 'text') return { text: asBytes(encode(children.text ?? '', form.layers)), isBlock: false };
   const text = page.slice(children.start, children.end);
@@ -105,14 +103,14 @@ const withoutNul = (text: string) => text.replaceAll('\0', '\ufffd');
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what XML forbids.
 const withoutControls = (text: string) => text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '\ufffd');
 
-// In HTML, a reference may lack its semicolon; in an attribute, only if no "=", letter or digit follows.
+// Some need no semicolon; in an attribute, only if no "=", letter or digit follows.
 const htmlReference = /&(?:#x[\da-f]+;?|#\d+;?|[a-z][\da-z]*;|(?:lt|gt|amp|quot))/gi;
 const htmlAttributeReference = /&(?:#x[\da-f]+;?|#\d+;?|[a-z][\da-z]*;|(?:lt|gt|amp|quot)(?![\da-z=]))/gi;
 const xmlReference = /&(?:#x[\da-f]+|#\d+|lt|gt|amp|quot|apos);/gi;
 const jsonEscape =
   /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|[^ux])/gs;
 
-/** Layers that are read alike, and written each in its own way. */
+/** Some layers are read alike, but each is written in another way. */
 const codec =
   (escaped: RegExp, decode: Codec['decode']) =>
   (encode: Codec['encode']): Codec => ({ escaped, decode, encode });
@@ -140,7 +138,7 @@ const asReferences = (text: string) => text.replace(/[\u0080-\u{10ffff}]/gu, asN
 const asCssEscapes = (css: string) =>
   css.replace(/[\u0080-\u{10ffff}]/gu, (character) => `\\${character.codePointAt(0)?.toString(16)} `);
 
-/** What another layer has encoded, in ASCII. Scripts and styles of HTML have other escapes. */
+/** What another layer has encoded, in ASCII. Scripts and styles have other escapes. */
 function asAscii(text: string, layer?: string): string {
   if (layer?.startsWith('json')) return asUnits(text);
   if (layer === 'cdata') {
@@ -159,15 +157,15 @@ function asAscii(text: string, layer?: string): string {
 }
 
 export const layers = {
-  /** HTML that is shown as text: `&lt;b&gt;`. Also RCDATA, as in `<title>`. */
+  /** Text in HTML: `&lt;b&gt;`. Also RCDATA, as in `<title>`. */
   'html-text': htmlText(escapeHtml),
   'html-attribute': htmlAttribute(escapeQuoted),
   'html-unquoted': htmlAttribute((text) => escapeQuoted(text).replace(/[\t\n\f =`]/g, asNumber)),
-  /** The whole value of an unquoted attribute. Quotes are added. */
+  /** All of an unquoted value. Adds quotes. */
   'html-unquoted-whole': htmlAttribute((text) => `"${escapeQuoted(text)}"`),
   'xml-text': xml((text) => withoutControls(text).replace(/[&<>]/g, escapeUTF8).replaceAll('\r', '&#13;')),
   'xml-attribute': xml((text) => escapeUTF8(withoutControls(text)).replace(/[\t\n\r]/g, asNumber)),
-  /** Never forms "]]>" with what precedes or follows it. */
+  /** Forms no "]]>" with what is around it. */
   cdata: codec(
     /\]\]><!\[CDATA\[/g,
     () => '',
@@ -178,15 +176,15 @@ export const layers = {
   ),
   /** A JSON string, without its quotes. */
   json: json(encodeJson),
-  /** The same without `<`: in a script, or in a file that avoids it. */
+  /** Without `<`: in a script, or in a file that avoids it. */
   'json-in-script': json((text) => encodeJson(text).replace(/[<>&\u2028\u2029]/g, asUnit)),
   /** Part of a URL. */
   url: codec(/%[\da-f]{2}/gi, decodePercent)(encodePercent),
-  /** The same in a query that writes spaces as `+`. */
+  /** In a query that writes spaces as `+`. */
   'url-query': codec(/%[\da-f]{2}|\+/gi, decodePercent)((text) => encodePercent(text).replaceAll('%20', '+')),
-  /** Outside of all others, in a file that declares another encoding than UTF-8. Nothing is read through it. */
+  /** Around all others, in a file that declares another encoding than UTF-8. Only written. */
   ascii: codec(/(?!)/g, String)(asAscii),
 } satisfies Record<string, Codec>;
 
-/** An encoding of text inside other text, such as a JSON string or an attribute value. */
+/** An encoding of text inside other text. */
 export type Layer = keyof typeof layers;

@@ -32,42 +32,39 @@ export interface FoundEmbed extends Range {
   attributes: EmbedAttributes;
   /** An attribute whose name is a misspelling of one of these. */
   misspelled?: string | undefined;
-  /** With their text if text is shown. */
+  /** With their text where text is shown. */
   children: Range & { text?: string };
   form: Form;
   /** The value of the nearest `lang`. */
   lang: string | undefined;
-  /** Whether it is in an island's own markup, which the island renders again in the browser. */
+  /** Whether it is in what an island renders again in the browser. */
   inIsland: boolean;
-  /** Whether it is in a heading with an id, as Markdown generates it. */
+  /** In a heading with an id, as Markdown generates it. */
   inHeading: boolean;
   inParagraph: boolean;
-  /** The paragraph that contains only this embed, as Markdown generates it. */
+  /** If it contains nothing else, as Markdown generates it. */
   paragraph?: Range | undefined;
 }
 
 type Incomplete = 'unclosed' | 'unrendered' | 'nested';
+type Refusal = 'in-script' | 'in-style' | 'in-xml' | 'in-attribute';
+/** What may be meant as it is, or a file in which embeds may not work. */
+export type Warning = Incomplete | 'invalid-id' | 'in-id' | 'in-code' | 'in-xhtml' | 'utf-16';
 
 /** What fails a build. */
 export interface EmbedFault {
   start: number;
-  flaw: Incomplete | 'in-script' | 'in-style' | 'in-xml' | 'in-attribute';
+  flaw: Incomplete | Refusal;
   attribute?: string | undefined;
-  /** Where the embed around it begins. */
+  /** Where the embed begins that it is nested in. */
   outer?: number | undefined;
-}
-
-/** What may be meant as it is, such as an example, or a file in which embeds may not work. */
-export interface EmbedWarning {
-  start: number;
-  flaw: Incomplete | 'invalid-id' | 'in-id' | 'in-code' | 'in-xhtml' | 'utf-16';
 }
 
 /** All in the order of the file. */
 export interface Scan {
   embeds: FoundEmbed[];
   faults: EmbedFault[];
-  warnings: EmbedWarning[];
+  warnings: { start: number; flaw: Warning }[];
 }
 
 /** Part of a file, decoded through the layers around it. */
@@ -79,20 +76,18 @@ interface Part {
   /** The offset of a character in the file. */
   at(offset: number): number;
   found: Scan;
-  /** Whether it is HTML, in which text has to be escaped. */
+  /** Whether text in it has to be escaped. */
   isHtml: boolean;
-  /** Whether the file is a page. In others, code stands between backticks, and strings contain HTML. */
+  /** Whether the file is a page. In others, code is between backticks. */
   isPage: boolean;
-  /** What an embed shows unless its attribute `as` says something else. */
+  /** What embeds without `as` show. */
   shows: EmbedAs;
-  /** The value of the nearest `lang`. */
   lang?: string | undefined;
 }
 
 /**
- * Finds every embed in a file: elements in HTML, and their encoded forms in other text. Leaves out examples: code,
- * comments, and elements with `data-snippets-ignore`. The file is read as Latin-1, where each character is a byte, since
- * the syntax of all kinds of files is ASCII.
+ * Finds every embed in a file, encoded in any way. Leaves out examples: code, comments, and what has `data-snippets-ignore`.
+ * The file is read as Latin-1, where each character is a byte, since its syntax is ASCII.
  */
 export function scan(file: Buffer, kind: FileKind): Scan {
   const text = file.toString('latin1');
@@ -110,16 +105,16 @@ export function scan(file: Buffer, kind: FileKind): Scan {
   return found;
 }
 
-// A browser, too, looks no further for them.
+// As far as browsers look.
 const declarationsEnd = 1024;
 const byteOrderMark = /^\xef\xbb\xbf/;
 const xhtml = /^(?:\xef\xbb\xbf)?\s*<\?xml\b|application\/xhtml\+xml/i;
 const charset =
   /<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([\w-]+)|^\s*<\?xml\b[^>]*?\bencoding\s*=\s*["']([\w-]+)/i;
-// With bytes that can be read at all, UTF-16 stands for UTF-8.
+// What can be read but declares UTF-16 is UTF-8.
 const utf8 = /^(?:unicode-1-1-)?utf-?(?:8|16(?:le|be)?)$/i;
 
-/** A file may declare that it is XHTML, or that its encoding is not UTF-8. */
+/** A file may declare that it is XHTML, or not UTF-8. */
 function readDeclarations({ text, isPage, found: { embeds, warnings } }: Part): void {
   const head = text.slice(0, declarationsEnd);
   const shown = embeds.find(({ form }) => form.as === 'html');
@@ -129,7 +124,7 @@ function readDeclarations({ text, isPage, found: { embeds, warnings } }: Part): 
   for (const embed of embeds) embed.form = { ...embed.form, layers: ['ascii', ...embed.form.layers] };
 }
 
-// No page needs more, and each layer costs time in proportion to its text.
+// No page needs more, and each takes time.
 const deepest = 6;
 
 function cut(part: Part, { start, end }: Range): Part {
@@ -140,7 +135,7 @@ function cut(part: Part, { start, end }: Range): Part {
 function enter(part: Part, layer: Layer): Part {
   if (part.layers.length === deepest) return { ...part, text: '' };
   const { escaped, decode } = layers[layer];
-  // Where pieces with the same shift between the decoded text and its source begin, in both.
+  // Where the text and its source have another distance.
   const starts = [0];
   const origins = [0];
   let shift = 0;
@@ -164,8 +159,7 @@ function enter(part: Part, layer: Layer): Part {
   return { ...part, text, layers: [...part.layers, layer], at, isHtml: false };
 }
 
-const ignored = 'data-snippets-ignore';
-// Two, since a pattern of alternatives takes several times as long. All but `lang` has "snippet" in its name.
+// Two, since one with alternatives takes several times as long.
 const marks = /snippet/gi;
 const hasLang = /lang\s*=/i;
 const componentTag = new RegExp(`<${writtenComponent.source}`, 'i');
@@ -176,7 +170,7 @@ const dataScripts = /[/+]json\s*$|^\s*(?:importmap|speculationrules)\s*$/i;
 const blank = /[\t\n\f\r ]*/y;
 const paragraphEnd = /[\t\n\f\r ]*<\/p(?:[\t\n\f\r /][^>]*)?>/iy;
 
-/** What is kept about the surrounding elements. */
+/** What is known about the elements around. */
 interface Context {
   isExample: boolean;
   inIsland: boolean;
@@ -185,7 +179,7 @@ interface Context {
   embed?: Tag;
   heading?: Tag;
   link?: Tag;
-  /** The element whose text is special: a script, a style, or in XML a title or an image. */
+  /** A script, a style, or in XML a title or an image. */
   holder?: Tag;
 }
 
@@ -194,32 +188,32 @@ const inside = (names: string, contextOf: (tag: Tag) => Partial<Context>) => {
   for (const name of names.split(' ')) contextIn.set(name, contextOf);
 };
 inside('code pre kbd samp', () => ({ isExample: true }));
-// Astro marks islands that are hydrated, and in them what was passed to them, which hydration keeps.
+// Astro marks islands, and in them what was passed to them, which hydration keeps.
 inside('astro-island', () => ({ inIsland: true }));
 inside('astro-slot astro-static-slot template', () => ({ inIsland: false }));
 inside('h1 h2 h3 h4 h5 h6', (heading) => ({ heading }));
 inside('a', (link) => ({ link }));
 inside('script style', (holder) => ({ holder }));
 
-/** HTML, where an embed is an element, or XML, where it can only be encoded in text. */
+/** HTML, where embeds are elements, or XML, where they are encoded in text. */
 function scanMarkup(part: Part, isXml = false): void {
   const { text, at, found } = part;
   let mark = -1;
-  /** Where the first mark is from an offset on. Offsets do not decrease. */
+  /** The next mark from an offset, which does not decrease. */
   const markFrom = (from: number) => {
     marks.lastIndex = from;
     if (mark < from) mark = marks.exec(text)?.index ?? Infinity;
     return mark;
   };
   const read = (tag: Tag, attribute: string) => valueIn(attributesOf(text, tag), attribute);
-  // The code in headings, by their URLs, and what scans links, whose text may be the same.
+  // The code in headings, and what scans links, whose text may be the same.
   const codes: { url: string | undefined; code: string }[] = [];
   const linkScans: (() => void)[] = [];
-  // The headings whose ids were made of an embed, unless they show it as code.
+  // Headings whose ids were made of an embed that they do not show as code.
   const slugged = new Set<Tag>();
   let paragraph: Tag | undefined;
 
-  /** The open paragraph, if an element is all that it contains. */
+  /** The paragraph that contains nothing but an element. */
   const paragraphOf = (tag: Tag, endTag: Range): Range | undefined => {
     if (paragraph === undefined || matchEnd(blank, text, paragraph.end) !== tag.start) return undefined;
     const start = at(paragraph.start);
@@ -245,7 +239,7 @@ function scanMarkup(part: Part, isXml = false): void {
     return embed === undefined ? { ...context, embed: tag } : { ...context, isExample: true };
   };
 
-  /** Embeds in the children of another one, even if they are encoded, are nested. */
+  /** In the children of an embed, any other one is nested. */
   const scanIn = ({ embed, lang }: Context, look: (part: Part) => void) => {
     const inner = { ...part, lang };
     if (embed === undefined) return look(inner);
@@ -267,10 +261,9 @@ function scanMarkup(part: Part, isXml = false): void {
       const inside = contextIn.get(name)?.(tag);
       const isRead = markFrom(start) < end || hasLang.test(text.slice(start, end));
       const attributes = isRead ? attributesOf(text, tag) : [];
-      const isIgnored = attributes.some(({ name }) => name === ignored);
+      const isIgnored = attributes.some(({ name }) => name === 'data-snippets-ignore');
       if (inside?.isExample || isIgnored) return { ...outside, isExample: true };
-      if (inside?.heading && attributes.some(({ name, value }) => name === 'id' && slugOfEmbed.test(value)))
-        slugged.add(tag);
+      if (inside?.heading && slugOfEmbed.test(valueIn(attributes, 'id') ?? '')) slugged.add(tag);
       const lang = isRead ? langIn(attributes, outside.lang) : outside.lang;
       const context = lang === outside.lang ? outside : { ...outside, lang };
       for (const attribute of attributes) {
@@ -319,22 +312,20 @@ function scanMarkup(part: Part, isXml = false): void {
     },
     isDone: (offset, { embed }) => embed === undefined && markFrom(offset) === Infinity,
   });
-  // In the headings of a page, Astro turns code into plain text for links to them, as in a table of contents.
+  // Tables of contents show the code in headings as plain text.
   for (const scanLink of linkScans) scanLink();
   for (const { start } of slugged) found.warnings.push({ start: at(start), flaw: 'in-id' });
 }
 
-/** Where something begins that is or would be an embed. It does not belong to the result. */
+/** Where embeds begin that do not belong to the result. */
 function startsIn(part: Part, look: (aside: Part) => void): number[] {
   const found: Scan = { ...part.found, embeds: [], faults: [] };
   look({ ...part, found });
   return [...found.embeds, ...found.faults].map(({ start }) => start);
 }
 
-/** The URL to which one that is written on a page leads. */
-function onPage(url: string): string | undefined {
-  return URL.parse(url, 'https://page.invalid')?.href;
-}
+/** Where a URL on a page leads. */
+const onPage = (url: string) => URL.parse(url, 'https://page.invalid')?.href;
 
 function scanAttribute(part: Part, attribute: Attribute, isXml: boolean): void {
   const { name, quote, start, end } = attribute;
@@ -353,7 +344,7 @@ function scanAttribute(part: Part, attribute: Attribute, isXml: boolean): void {
   const embed = embeds[before];
   const isWhole = embed?.start === part.at(start) && embed.end === part.at(end);
   if (quote !== '' || !isWhole) return;
-  // Without quotes, an empty value would swallow the next attribute.
+  // An empty value without quotes would swallow the next attribute.
   const layers = embed.form.layers.with(part.layers.length, 'html-unquoted-whole');
   embed.form = { ...embed.form, layers };
 }
@@ -363,18 +354,17 @@ function scanString(part: Part): void {
   if (/^\s*<\?xml\s/.test(part.text)) scanMarkup(part, true);
   else if (isJson(part.text)) scanJson(part);
   else {
-    // What XML contains, such as the description of a feed, is HTML.
+    // Text of XML, such as the description of a feed, is HTML.
     const code = part.isPage || part.isHtml ? [] : findCode(part.text);
     const text = withoutCodeSpans(part.text, code);
-    // Text with other tags than those of embeds is HTML. Otherwise it may be plain text.
+    // If it has other tags. Otherwise it may be plain text.
     const isHtml = part.isHtml || startTags(text).some((tag) => tag.name !== elementName);
     scanMarkup({ ...part, text, isHtml });
     // In HTML, backticks and fences make no examples.
     const aside = { ...part, found: { ...part.found, warnings: [] } };
-    for (const one of code.filter(({ isDoubtful }) => isDoubtful)) {
-      const starts = startsIn(cut(aside, one), scanMarkup);
-      part.found.warnings.push(...starts.map((start) => ({ start, flaw: 'in-code' as const })));
-    }
+    const doubtful = code.filter(({ isDoubtful }) => isDoubtful).map((one) => cut(aside, one));
+    for (const start of doubtful.flatMap((one) => startsIn(one, scanMarkup)))
+      part.found.warnings.push({ start, flaw: 'in-code' });
   }
 }
 
@@ -402,25 +392,26 @@ function scanJson(part: Part, inScript = false): void {
 }
 
 /** Scripts and styles, where no embed can work. */
-function scanCode(part: Part, flaw: EmbedFault['flaw'], attribute?: string): void {
+function scanCode(part: Part, flaw: Refusal, attribute?: string): void {
   const refused = startsIn(enter(part, 'json'), scanText);
   part.found.faults.push(...refused.map((start) => ({ start, flaw, attribute })));
 }
 
 const opening = /(?=<snippet-embed[\t\n\f\r />])/i;
-// As sites write titles: words in separate elements, or a space that does not break.
+// As in titles: words in separate elements, or no-break spaces.
 const broken = /<snippet-embed(?![\w.:\t\n\f\r />-])/i;
 const closing = /<\/snippet-embed[\t\n\f\r ]*>/gi;
 
 /** Text without markup other than embeds, encoded or not. */
 function scanText(part: Part): void {
-  const written = part.text.search(componentTag);
-  if (written !== -1) report(part, part.at(written), 'unrendered');
-  const odd = part.text.search(broken);
-  if (odd !== -1) part.found.warnings.push({ start: part.at(odd), flaw: 'invalid-id' });
+  const { text, at, found } = part;
+  const written = text.search(componentTag);
+  if (written !== -1) report(part, at(written), 'unrendered');
+  const odd = text.search(broken);
+  if (odd !== -1) found.warnings.push({ start: at(odd), flaw: 'invalid-id' });
   let start = 0;
-  // Each embed up to the next one only, so that the time is linear even if all are unclosed.
-  for (const { length } of part.text.split(opening)) {
+  // Each up to the next one only, so that the time is linear even if all are unclosed.
+  for (const { length } of text.split(opening)) {
     const piece = cut(part, { start, end: start + length });
     const read = opening.test(piece.text) ? scanEmbed(piece) : 0;
     scanEncoded(cut(piece, { start: read, end: length }));
@@ -428,10 +419,10 @@ function scanText(part: Part): void {
   }
 }
 
-/** The embed that a text begins with. Returns its end, or that of its name if it has none. */
+/** The embed that a text begins with. Returns its end, or that of its name. */
 function scanEmbed(part: Part): number {
   const tag = tagAt(part.text, 0);
-  const end = tag?.isSelfClosing ? tag.end : matchEnd(closing, part.text, tag?.end ?? part.text.length);
+  const end = tag?.isSelfClosing ? tag.end : tag && matchEnd(closing, part.text, tag.end);
   if (tag === undefined || end === undefined) {
     report(part, part.at(0), 'unclosed');
     return 1 + elementName.length;
@@ -443,7 +434,7 @@ function scanEmbed(part: Part): number {
 const escaped = /&(?:amp;|#0*38;|#x0*26;)*(?:lt|#0*60|#x0*3c);?snippet(?:-embed|[\t\n\f\r ])/i;
 const percentEncoded = /%(?:25)*3csnippet-embed[^\s"<>&]*/gi;
 
-/** Text that is escaped once more than its place demands, or part of a URL. */
+/** Text that is escaped once more, or part of a URL. */
 function scanEncoded(part: Part): void {
   const { text } = part;
   if (!mayHold(text)) return;
@@ -487,7 +478,7 @@ function add(part: Part, tag: Tag, endTag: Range, place = inText) {
     children: {
       start: at(tag.end),
       end: at(endTag.start),
-      // Copied, since a part of the page's text would keep all of it in memory.
+      // Copied: a part of the page's text would keep all of it in memory.
       ...(as === 'text' && children !== '' && { text: textOf(Buffer.from(children, 'latin1').toString()) }),
     },
     form: inside.length === 0 ? plain[as] : { as, layers: inside },
@@ -501,17 +492,14 @@ function report(part: Part, start: number, flaw: Incomplete, outer?: number): vo
   else part.found.warnings.push({ start, flaw });
 }
 
-/** Whether what looks like an element is one. Other files, and parts of pages, may contain excerpts and examples. */
-function isElement({ isPage, layers }: Part): boolean {
-  return isPage && layers.length === 0;
-}
+/** Whether what looks like an embed is one. Other files, and parts of pages, may contain excerpts. */
+const isElement = ({ isPage, layers }: Part) => isPage && layers.length === 0;
 
-/** The language inside an element. One without a value means that the language is not known. */
+/** The language inside an element. An empty one is not known. */
 function langIn(attributes: readonly Attribute[], outer: string | undefined): string | undefined {
   const lang = valueIn(attributes, 'lang') ?? valueIn(attributes, 'xml:lang');
   return lang === undefined ? outer : lang.trim() || undefined;
 }
 
-function valueIn(attributes: readonly Attribute[], name: string): string | undefined {
-  return readAttribute(attributes, name, decodeAttribute);
-}
+const valueIn = (attributes: readonly Attribute[], name: string) =>
+  readAttribute(attributes, name, decodeAttribute);

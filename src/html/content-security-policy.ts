@@ -5,20 +5,20 @@ import type { RouteToHeaders } from '../settings/astro-version.ts';
 import type { HtmlRules } from '../settings/options.ts';
 import { routeFiles } from '../settings/site-urls.ts';
 
-/** Names a script or a style in a policy. */
+/** As a policy names code. */
 export function hashSource(code: string): string {
   return `'sha256-${hash('sha256', code, 'base64')}'`;
 }
 
-/** `'sha256-…'`, by the directive they are for. */
+/** By their directives. */
 export interface Sources {
   scripts: readonly string[];
   styles: readonly string[];
 }
 
-/** What the policy of a page has to allow for HTML. */
+/** What a policy has to allow for HTML. */
 export interface InlineCode extends Sources {
-  /** Whether it has event handlers or style attributes, which no hash can allow. */
+  /** Event handlers or style attributes, which no hash can allow. */
   hasAttributes: boolean;
 }
 
@@ -36,8 +36,8 @@ export function sourcesOf(
 }
 
 /**
- * Adds sources to a Content Security Policy, or to a list of them as in a header: to the directives that decide about
- * inline scripts and styles. One with 'unsafe-inline' already allows all, and stays, since a hash would disable it.
+ * Adds sources to a Content Security Policy, or to several as in a header, where it decides about inline scripts and styles.
+ * With 'unsafe-inline', which a hash would disable, it already allows all.
  */
 export function allowSources(policy: string, { scripts, styles }: Sources): string {
   return policy
@@ -50,7 +50,7 @@ function allow(policy: string, kind: 'script-src' | 'style-src', sources: readon
   const directives = policy.split(';');
   const words = directives.map((directive) => directive.trim().split(/\s+/));
   const names = words.map(([name]) => name?.toLowerCase());
-  // The most specific directive decides, and of several with the same name the first.
+  // The most specific directive decides; of several with one name, the first.
   const deciding = [`${kind}-elem`, kind, 'default-src'].find((name) => names.includes(name));
   const index = names.indexOf(deciding);
   const [name, ...allowed] = words[index] ?? [];
@@ -59,7 +59,7 @@ function allow(policy: string, kind: 'script-src' | 'style-src', sources: readon
   const allowsAll = has(/^'unsafe-inline'$/i) && !has(/^'(nonce-|sha\d+-|strict-dynamic')/i);
   if (deciding === undefined || missing.length === 0 || allowsAll) return policy;
   const list = [...allowed.filter((source) => source.toLowerCase() !== "'none'"), ...missing];
-  // In its own directive, so that nothing else that default-src decides about changes.
+  // A new directive: default-src decides about more.
   if (deciding === 'default-src') {
     const others = directives.filter((one, at) => one.trim() !== '' || at === 0);
     return [...others, ` ${[kind, ...list].join(' ')}`].join(';');
@@ -70,7 +70,7 @@ function allow(policy: string, kind: 'script-src' | 'style-src', sources: readon
 
 const header = 'content-security-policy';
 
-/** Lets the policies in the head of a page allow sources: an edit each, even if nothing changes. Browsers obey no others. */
+/** Edits each policy in the head of a page, even if nothing changes. Browsers obey no others. */
 export function allowInPage(page: Buffer, sources: Sources): Edit[] {
   const html = page.toString('latin1');
   if (!/content-security-policy/i.test(html)) return [];
@@ -97,7 +97,7 @@ export function allowInPage(page: Buffer, sources: Sources): Edit[] {
   return edits;
 }
 
-/** Allows sources in the policies that are sent as headers. Routes may begin with the site's base path. */
+/** Allows sources in policies that are sent as headers. Routes may begin with the site's base path. */
 export function headerPolicies(routes: RouteToHeaders, base: string) {
   const headersOf = new Map<string, Headers>();
   for (const [pathname, { headers }] of routes)

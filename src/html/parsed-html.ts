@@ -17,8 +17,8 @@ export const contexts: readonly string[] = [
 ];
 
 /**
- * All elements of HTML as a browser with scripting parses it, in the order of their start tags; with `templates`, those
- * inside `<template>`, too. `errors` gets the code of each error.
+ * All elements of HTML as a browser with scripting parses it, in the order of their start tags; with `templates`, also those
+ * in `<template>`. `errors` gets the codes of errors.
  */
 export function elementsOf(
   html: string,
@@ -29,7 +29,7 @@ export function elementsOf(
     onParseError: errors ? ({ code }) => errors.push(code) : null,
   });
   const elements: Element[] = [];
-  // Without recursion, since content may be nested deeper than the call stack allows.
+  // Without recursion: content may be nested deeper than the call stack allows.
   const open = [...fragment.childNodes].reverse();
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     if (!('tagName' in node)) continue;
@@ -47,17 +47,14 @@ const constructs: Readonly<Record<string, string>> = {
   'eof-in-cdata': 'a CDATA section',
 };
 
-/**
- * Names what HTML leaves open that would swallow the rest of a page, such as a comment, a quote, or a `<textarea>`. An
- * open `<p>` or `<b>` only changes how the rest looks. `before` is one of `contexts`.
- */
+/** Names what HTML leaves open that would swallow the rest of a page. An open `<b>` does not. @param before one of `contexts` */
 export function leftOpen(html: string, before = ''): string | undefined {
   // A tag, together with the letter that may follow.
   if (html.endsWith('<')) return constructs['eof-in-tag'];
   const whole = before + html;
   const swallows = ({ tagName, sourceCodeLocation: place }: Element) =>
     hides.has(tagName) && place != null && place.startOffset >= before.length;
-  // Stands for the rest of the page. It was swallowed if it is no element, or, without a context, in a <template>.
+  // Stands for the rest of the page. It is swallowed if it is no element, or, without a context, in a <template>.
   const rest = elementsOf(`${whole}<snippet-end></snippet-end>`, { templates: before !== '' }).find(
     ({ sourceCodeLocation: place }) => place?.startOffset === whole.length,
   );
@@ -68,7 +65,7 @@ export function leftOpen(html: string, before = ''): string | undefined {
     }
     return around && `<${around.tagName}>`;
   }
-  // In <noscript> and <select>, it may be missing although nothing is open.
+  // In <noscript> and <select>, it may be missing anyway.
   const errors: string[] = [];
   const open = elementsOf(whole, { errors }).findLast(
     (one) => swallows(one) && one.sourceCodeLocation?.endTag === undefined,
@@ -77,15 +74,14 @@ export function leftOpen(html: string, before = ''): string | undefined {
   return construct ?? (open && `<${open.tagName}>`) ?? (before === '' ? 'a comment or a tag' : undefined);
 }
 
-// Browsers ignore control characters and white space before and inside the scheme.
+// Browsers ignore control characters and white space before and in the scheme.
 const javascriptUrl = new RegExp(`(^|;)[\\0-\\x20]*${[...'javascript:'].join('[\\t\\n\\r]*')}`, 'i');
 
 /**
- * Finds everything that would run as a script, wherever the HTML is shown: elements, event handlers, `javascript:` URLs,
- * and `srcdoc`, which is another page. Each is the edit that removes it, with a name for people. Not a sanitizer: content
- * of untrusted authors needs one.
+ * Finds all that would run as a script, wherever the HTML is shown, `srcdoc` included, which is another page: the edits
+ * that remove it, with a name for people. Not a sanitizer: content of untrusted authors needs one.
  */
-export function findScripts(html: string) {
+export function findScripts(html: string): (Edit & { what: string })[] {
   const found = contexts.flatMap((before) =>
     elementsOf(before + html, { templates: true })
       .flatMap((element) => scriptsOf(element, before.length + html.length))
@@ -109,13 +105,10 @@ export function stripScripts(html: string): string | undefined {
   return undefined;
 }
 
-function scriptsOf(
-  { tagName, attrs, sourceCodeLocation: place }: Element,
-  length: number,
-): (Edit & { what: string })[] {
+function scriptsOf({ tagName, attrs, sourceCodeLocation: place }: Element, length: number) {
   if (place == null) return [];
   const { startOffset: start } = place;
-  // An unclosed element extends to the end, for which the parser has no location.
+  // The parser has no location for the end of the text.
   const end = place.endOffset > start ? place.endOffset : length;
   if (tagName === 'script') return [{ what: '<script>', start, end, text: '' }];
   return attrs.flatMap(({ name, prefix, value }) => {
@@ -124,7 +117,7 @@ function scriptsOf(
     if (!runs && !javascriptUrl.test(value)) return [];
     const what = runs ? `the attribute ${written}` : `a javascript: URL in ${written}`;
     const at = place.attrs?.[prefix ? `${prefix}:${written}`.toLowerCase() : written];
-    // An attribute without a location is removed with its element.
+    // Without a location, it is removed with its element.
     return [{ what, start: at?.startOffset ?? start, end: at?.endOffset ?? end, text: '' }];
   });
 }
@@ -132,7 +125,7 @@ function scriptsOf(
 // A script of any other `type` is a data block, which policies ignore.
 const runs = /^(|module|importmap|speculationrules|(text|application)\/(x-)?(java|ecma)script)$/;
 
-/** Finds the inline scripts and styles of HTML, as a policy sees them (Content Security Policy Level 3). */
+/** As a policy sees it (Content Security Policy Level 3). */
 export function findInlineCode(html: string): InlineCode {
   const scripts: string[] = [];
   const styles: string[] = [];

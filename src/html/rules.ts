@@ -12,14 +12,14 @@ const mostTags = 100_000;
 
 /** A snippet that is ready to be inlined. */
 export interface PreparedSnippet extends Content {
-  /** Flaws that do not keep it from being shown. Each names the snippet. */
+  /** Each names the snippet. */
   warnings: string[];
   inlineCode: InlineCode | undefined;
-  /** The HTML in files that are no pages, if it differs: with the original URLs of images. */
+  /** In files that are no pages, if it differs: with the original URLs of images. */
   htmlElsewhere?: string | undefined;
-  /** The names of its classes, if the site makes CSS for them. */
+  /** If the site makes CSS for them. */
   classes?: readonly string[] | undefined;
-  /** Its images of the hosts that the site names. */
+  /** Of the hosts that the site names. */
   images?: readonly ImageUse[] | undefined;
 }
 
@@ -40,28 +40,22 @@ export async function applyRules(
   const withoutScripts = async (html: string) => {
     if (rules.scripts === 'allow') return html;
     const { findScripts, stripScripts } = await parsing();
-    if (rules.scripts === 'strip') {
-      const stripped = stripScripts(html);
-      if (stripped !== undefined) return stripped;
-      throw refusal('script-refused', 'contains scripts that are nested too deep to be stripped.');
-    }
-    const [script] = findScripts(html);
-    if (script === undefined) return html;
-    throw refusal('script-refused', `contains ${script.what}.`);
+    const [script] = rules.scripts === 'error' ? findScripts(html) : [];
+    if (script !== undefined) throw refusal('script-refused', `contains ${script.what}.`);
+    const kept = rules.scripts === 'strip' ? stripScripts(html) : html;
+    if (kept !== undefined) return kept;
+    throw refusal('script-refused', 'contains scripts that are nested too deep to be stripped.');
   };
   const sanitized = await sanitize(content, request, rules);
   const text = textOf(sanitized);
-  // Nothing below concerns text, and most snippets are text without tags.
-  if (!asHtml || !sanitized.includes('<')) {
-    return { html: sanitized, text, warnings: [], inlineCode: undefined };
-  }
-  // Parsing takes time for each tag: a megabyte of them would take minutes.
-  if (sanitized.split('<').length > mostTags + 1) {
-    throw refusal('too-many-tags', `has more than ${mostTags} tags.`);
-  }
+  // Most snippets have no tags.
+  const tags = sanitized.split('<').length - 1;
+  if (!asHtml || tags === 0) return { html: sanitized, text, warnings: [], inlineCode: undefined };
+  // Parsing a megabyte of tags would take minutes.
+  if (tags > mostTags) throw refusal('too-many-tags', `has more than ${mostTags} tags.`);
   const { links, findImage, policy, strict } = rules;
   const linked = links === undefined ? sanitized : adaptLinks(sanitized, links);
-  // Before what reads the HTML as a browser does: inside other elements, a new attribute may mean something else.
+  // First: what follows reads HTML as a browser does, and in other elements an attribute may mean something else.
   const { html: shown, images, flaws } = await localizeImages(linked, findImage);
   const html = await withoutScripts(shown);
   const open = await findOpen(html, rules);
@@ -98,21 +92,18 @@ async function findOpen(html: string, { scripts }: HtmlRules): Promise<string | 
   if (hasOnlyOrdinaryTags(html)) return undefined;
   const { contexts, leftOpen } = await parsing();
   // A script such as `i<n` would be found open inside an <svg>, where it is not shown.
-  const places = scripts === 'allow' ? [''] : contexts;
-  const open = places
-    .values()
-    .map((before) => leftOpen(html, before))
-    .find((found) => found !== undefined);
+  const places = (scripts === 'allow' ? [''] : contexts).values();
+  const open = places.map((before) => leftOpen(html, before)).find((found) => found !== undefined);
   return open && `leaves ${open} open, which swallows the rest of the page.`;
 }
 
 /** What a policy blocks: the end of a sentence. */
-function describeBlocked(code: InlineCode, policy: HtmlRules['policy']): string | undefined {
+function describeBlocked({ scripts, styles, hasAttributes }: InlineCode, policy: HtmlRules['policy']) {
   const isHashed = policy === 'hash';
   const found = [
-    !isHashed && code.scripts.length > 0 && 'an inline script',
-    !isHashed && code.styles.length > 0 && 'an inline style',
-    code.hasAttributes && 'event handlers or style attributes',
+    !isHashed && scripts.length > 0 && 'an inline script',
+    !isHashed && styles.length > 0 && 'an inline style',
+    hasAttributes && 'event handlers or style attributes',
   ].filter(Boolean);
   const why = isHashed
     ? 'which no hash in a Content Security Policy can allow: browsers ignore them.'
@@ -121,14 +112,14 @@ function describeBlocked(code: InlineCode, policy: HtmlRules['policy']): string 
 }
 
 /** Their contents are not shown as part of the page around them. */
-export const hides: ReadonlySet<string> = new Set(
+export const hides = new Set(
   `audio canvas details dialog iframe math noembed noframes noscript object plaintext script select style svg
   template textarea title video xmp`.split(/\s+/),
 );
 
-/** Whether HTML is text and complete tags that hide nothing, as most is. Of the rest, only a parser tells what it leaves open. */
+/** Whether HTML is text and complete tags that hide nothing. Otherwise, only a parser tells what it leaves open. */
 export function hasOnlyOrdinaryTags(html: string): boolean {
-  // Around the HTML, a <noscript> may hold raw text, which ends at its end tag, even in an attribute.
+  // In a <noscript> around it, HTML may be raw text, which ends at the end tag, even in an attribute.
   if (/<\/noscript|<$/i.test(html)) return false;
   const markup = /<(?=[a-z/!?])/gi;
   for (let found = markup.exec(html); found !== null; found = markup.exec(html)) {
@@ -140,7 +131,7 @@ export function hasOnlyOrdinaryTags(html: string): boolean {
   return true;
 }
 
-/** The names of classes in HTML, those in `<noscript>` and `<template>` too, each once, sorted. */
+/** Also those in `<noscript>` and `<template>`. Each once, sorted. */
 export function classesIn(html: string): string[] {
   if (!/\bclass\b/i.test(html)) return [];
   const names = startTags(html).flatMap(

@@ -14,12 +14,12 @@ import type { SiteUrls } from '../settings/site-urls.ts';
 export type LinkRules = Pick<SiteUrls, 'base' | 'trailingSlash'>;
 
 const urlAttributes = new Set(['href', 'src', 'srcset', 'action', 'poster']);
-// Their links lead to pages, whose paths may need a slash at the end. The others are files.
+// They lead to pages, whose paths may need a slash at the end. Others lead to files.
 const pageElements = new Set(['a', 'area', 'form']);
-// All of them, so that other slashes take no quadratic time.
+// All of them, so that the time stays linear.
 const slashesAtEnd = /(?<!\/)\/+$/;
 
-/** Puts the site's base before root-relative URLs, unless they begin with it, and ends paths of pages as the site does. */
+/** Puts the site's base before root-relative URLs that lack it, and ends paths of pages as the site does. */
 export function adaptLinks(html: string, rules: LinkRules): string {
   return editTags(html, (tag, attributes) =>
     attributes
@@ -29,7 +29,7 @@ export function adaptLinks(html: string, rules: LinkRules): string {
 }
 
 function adaptLink(url: string, isPage: boolean, { base, trailingSlash }: LinkRules): string {
-  // Browsers ignore white space around a URL, and line breaks and tabs in it.
+  // As browsers do. They ignore line breaks and tabs in it, too.
   const trimmed = url.trim();
   if (!/^\/(?![\t\n\r]*[/\\])/.test(trimmed)) return url;
   const [path = ''] = trimmed.split(/[?#]/, 1);
@@ -47,9 +47,9 @@ function endPath(path: string, trailingSlash: LinkRules['trailingSlash']): strin
 
 /** The site's own copy of an image. */
 export interface ImageCopy {
-  /** Its name in the folder of assets. */
+  /** In the folder of assets. */
   file: string;
-  /** Its URL as a page writes it. */
+  /** As a page writes it. */
   href: string;
   /** In pixels, as a browser shows it. */
   width: number;
@@ -64,10 +64,7 @@ export type ImageUse = FoundImage & { url: string };
 /** Finds an image. `undefined` if the site does not serve it. */
 export type FindImage = (url: URL) => Promise<FoundImage | undefined>;
 
-/**
- * Puts the site's own copies of images into HTML, with `width`, `height`, `loading` and `decoding`. Returns each image
- * once, too, and why images stay where they are: a sentence each, without its subject.
- */
+/** Puts the site's copies of images into HTML. Flaws are why images stay where they are: sentences without a subject. */
 export async function localizeImages(html: string, find: FindImage | undefined) {
   if (find === undefined) return { html, images: [], flaws: [] };
   const found = new Map<string, FoundImage | undefined>();
@@ -88,7 +85,7 @@ function replaceImages(html: string, find: (url: string) => FoundImage | undefin
     if (!isSource && name !== 'img' && name !== 'image') return [];
     const shown: (ImageCopy | undefined)[] = [];
     const hrefOf = (url: string) => {
-      // Without its fragment. One without a host gets one that no option can name.
+      // Without its fragment. No option can name this host.
       const whole = URL.parse(url, 'https://relative.invalid/')?.href.replace(/#.*/, '');
       const copy = whole === undefined ? undefined : find(whole)?.copy;
       shown.push(copy);
@@ -99,7 +96,7 @@ function replaceImages(html: string, find: (url: string) => FoundImage | undefin
       const attribute = attributes.find((one) => one.name === wanted);
       return attribute ? replaceUrls(attribute, hrefOf) : [];
     });
-    // At the end of the tag, a slash may belong to a value without quotes.
+    // At the end of the tag, a slash may belong to a value.
     const at = start + 1 + name.length;
     if (shown[0]) edits.push({ start: at, end: at, text: newAttributes(shown[0], isSource, attributes) });
     return edits;
@@ -134,12 +131,10 @@ function editTags(
   return applyEdits(html, edits);
 }
 
-// As browsers split it: a URL ends at white space, or at the commas before it. Otherwise, descriptors follow up to a comma
-// that is not between parentheses.
+// As browsers split it: a URL up to white space, and descriptors up to a comma outside of parentheses.
 const candidate =
   /([^\t\n\f\r ,](?:[^\t\n\f\r ]*[^\t\n\f\r ,])?)(,+(?=[\t\n\f\r ]|$)|(?:[^,(]+|\([^)]*\)?)*)/g;
 
-/** Replaces the URLs of a `srcset`. */
 export function replaceCandidates(srcset: string, replacement: (url: string) => string): string {
   return srcset.replace(candidate, (_, url: string, rest: string) => replacement(url) + rest);
 }

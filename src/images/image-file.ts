@@ -24,10 +24,10 @@ export function imageHref({ folder, prefix }: Assets, file: string): string {
   return `${start.replace(/\/$/, '')}/${folder}/${file}`;
 }
 
-/** Finds out what an image is. Its bytes decide, and the type that was declared has to agree. */
+/** The bytes decide what an image is. The declared type has to agree. */
 export function examineImage(url: URL, bytes: Uint8Array, contentType: string, assets: Assets): FoundImage {
   const declared = (contentType.split(';')[0] ?? '').trim().toLowerCase();
-  // Opened by itself, an SVG is a page that may run scripts, and it would be one of the site's own.
+  // Opened by itself, it would be a page of the site that may run scripts.
   if (declared === 'image/svg+xml') return { flaw: 'it is an SVG, which may contain scripts' };
   const start = Buffer.from(bytes.subarray(0, 16)).toString('latin1');
   const format = Object.keys(formats).find((name) => formats[name]?.test(start));
@@ -48,7 +48,7 @@ export function examineImage(url: URL, bytes: Uint8Array, contentType: string, a
   return { flaw: 'its size could not be read' };
 }
 
-/** A name that changes with the bytes, after the last part of a URL. Safe in every file system and URL. */
+/** After the last part of a URL, and the bytes. Safe in every file system and URL. */
 function nameOf({ pathname }: URL, bytes: Uint8Array, extension: string): string {
   const last = (pathname.split('/').at(-1) ?? '').replace(/\.\w+$/, '').toLowerCase();
   const stem = last.replace(/%[0-9a-f]{2}|[^a-z0-9]+/g, '-').slice(0, 40);

@@ -26,7 +26,7 @@ const downloadsAtOnce = 8;
 const attempts = 3;
 const attemptTimeout = 15_000;
 const retryBase = 250;
-// Pages of a dev server are looked at again and again.
+// A dev server asks again.
 const failureLasts = 60_000;
 
 interface SiteImagesOptions extends ImageSettings, Pick<Settings, 'ca' | 'offline' | 'imageFolder'> {
@@ -36,7 +36,7 @@ interface SiteImagesOptions extends ImageSettings, Pick<Settings, 'ca' | 'offlin
 
 export type SiteImages = ReturnType<typeof openImages>;
 
-/** The images of a run, from hosts that the site names. Each is asked for once. Without a cache, they stay in memory. */
+/** The images of a run. Each is asked for once. Without a folder, they stay in memory. */
 export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: base }: SiteImagesOptions) {
   const cache = createStorage(base === undefined ? {} : { driver: fsLite({ base }) });
   const limits = { ...defaultLimits, bodyBytes: largestImage };
@@ -50,7 +50,7 @@ export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: 
   async function find(url: URL, { mayDownload = true } = {}): Promise<FoundImage | undefined> {
     if (!hosts.includes(url.host)) return undefined;
     const known = refusalOf(url) ?? recorded?.get(url.href) ?? asked.get(url.href);
-    // The first one that is known: a download that is under way comes too late.
+    // The first that is known: a download comes too late.
     if (!mayDownload) return Promise.race([...(known ? [known] : []), look(url, false)]);
     if (known !== undefined) return known;
     const image = queue(() => look(url, true));
@@ -79,7 +79,7 @@ export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: 
     return copy && { copy, etag };
   }
 
-  /** The bytes of an image that was found in this run, or is in the cache, by its name, which may be any text. */
+  /** The bytes of an image that is in the cache, by its name, which may be any text. */
   async function read(file: string): Promise<Uint8Array | undefined> {
     const [, start] = /^[a-z0-9-]+\.([0-9a-f]{20})\.[a-z]+$/.exec(file) ?? [];
     if (start === undefined) return undefined;
@@ -91,7 +91,7 @@ export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: 
   /** Trying again may help a host that is in trouble. */
   async function download(url: URL, kept: Kept | undefined): Promise<FoundImage & { isTrouble?: boolean }> {
     ended.signal.throwIfAborted();
-    // Not a list: hosts that choose a format would choose one that older browsers lack.
+    // With a list, a host may choose a format that older browsers lack.
     const headers = { accept: 'image/*', ...(kept?.etag && { 'if-none-match': kept.etag }) };
     const request = { url: url.href, headers, milliseconds: attemptTimeout };
     const answer = await transport.send(request, ended.signal).catch((error: unknown) => {
@@ -120,7 +120,7 @@ export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: 
     }
   }
 
-  /** Ends what is under way or waiting, and closes connections. What was found can still be read. */
+  /** What was found can still be read. */
   async function close(): Promise<void> {
     ended.abort(new SnippetError('closed', 'The images of this run were closed.'));
     await transport.close();

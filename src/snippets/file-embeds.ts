@@ -5,14 +5,14 @@ import { createRequest, paramsObject, parseRequest, type SnippetRequest } from '
 import { intendedName } from '../embed/element.ts';
 import { isBlockLevel } from '../embed/html-scanner.ts';
 import type { PlacedEmbed } from '../embed/inline.ts';
-import { type EmbedFault, type EmbedWarning, type FileKind, type FoundEmbed, scan } from '../embed/scan.ts';
+import { type EmbedFault, type FileKind, type FoundEmbed, scan, type Warning } from '../embed/scan.ts';
 import { type ErrorCode, isSnippetFailure, SiteError } from '../failures/errors.ts';
 import type { EmbedNote, InvalidEmbed, PlacedSnippet, PlaceOf } from '../failures/report.ts';
 import type { ParsedOptions } from '../settings/options.ts';
 
 /** A request, and everything on the site that needs it. */
 export interface SnippetUse extends PlacedSnippet {
-  /** Whether it is shown as HTML anywhere, and not only as text. */
+  /** Whether it is shown as HTML anywhere. */
   asHtml: boolean;
 }
 
@@ -40,7 +40,7 @@ export function addUse(
 
 export interface FileEmbed extends PlacedEmbed, Pick<FoundEmbed, 'inHeading' | 'inParagraph'> {
   request: SnippetRequest;
-  /** The key of the request without the params that the site adds, if it does. */
+  /** The key without the params that the site adds, if it does. */
   written: string | undefined;
 }
 
@@ -57,7 +57,7 @@ export interface ReadableFile {
 // Shared: most embeds have none.
 const noChildren: FoundEmbed['children'] = { start: 0, end: 0 };
 
-/** Adds what it finds to `uses`. Warnings are about text that looks like an embed, but is not one. */
+/** Adds what it finds to `uses`. */
 export function readEmbeds(file: ReadableFile, uses: SnippetUses) {
   const { name, bytes, kind, addParams = (request) => request, isInlined = false } = file;
   const { embeds: found, faults, warnings } = scan(bytes, kind);
@@ -69,7 +69,7 @@ export function readEmbeds(file: ReadableFile, uses: SnippetUses) {
     return { start, code, message, id: idAt(bytes, start) };
   });
   for (const one of found) {
-    // Without the attributes: as parts of the page's text, they would keep all of it in memory.
+    // Without attributes: parts of the page's text keep all of it in memory.
     const { attributes, lang, start, end, form, paragraph, inHeading, inParagraph } = one;
     const hasChildren = one.children.start < one.children.end;
     const children = hasChildren ? one.children : noChildren;
@@ -81,7 +81,7 @@ export function readEmbeds(file: ReadableFile, uses: SnippetUses) {
         asHtml: form.as === 'html',
       });
       const key = written.key === request.key ? undefined : written.key;
-      // In one literal: with a spread, each of the many would take twice as much memory.
+      // With a spread, each would take twice as much memory.
       embeds.push({ start, end, children, form, paragraph, inHeading, inParagraph, request, written: key });
     } catch (error) {
       if (!isSnippetFailure(error)) throw error;
@@ -94,7 +94,7 @@ export function readEmbeds(file: ReadableFile, uses: SnippetUses) {
     .map(({ start, ...one }): InvalidEmbed => {
       return { file: name, line: lineOf(start), ...one };
     });
-  // One for each kind of flaw: a title that mentions the element may be in twenty places of a page.
+  // One for each kind: a title that mentions the element may be in twenty places.
   const groups = Map.groupBy(warnings, ({ flaw }) => flaw);
   const notes = [...groups].map(
     ([flaw, [{ start } = { start: 0 }, ...others]]): EmbedNote => ({
@@ -133,7 +133,7 @@ function requestOf({ attributes, inIsland, misspelled }: FoundEmbed): SnippetReq
   return request;
 }
 
-/** The id of a tag, even if Markdown or an encoding has rewritten its attributes. */
+/** Even if Markdown or an encoding has rewritten the tag. */
 function idAt(file: Buffer, start: number): string | undefined {
   const [tag = ''] = file.toString('latin1', start, start + 1000).split(/>|&gt;/);
   return /\bid\s*=(?:[\s"'{\\]|&\w+;|&#\w+;|%\w\w)*([\w.-]+)/i.exec(tag)?.[1];
@@ -149,14 +149,12 @@ const faultTexts: Record<EmbedFault['flaw'], [ErrorCode, text: string]> = {
   unrendered: ['unrendered-component', '<Snippet> was not rendered: it is in the page as it was written.'],
 };
 
-function andMore(times: number): string {
-  return times === 0 ? '' : ` and ${count(times, 'more time')}`;
-}
+const andMore = (times: number) => (times === 0 ? '' : ` and ${count(times, 'more time')}`);
 
 const left =
   'It is left as it is. If it is an example, silence this with data-snippets-ignore or the option exclude.';
 
-const warningTexts: Record<EmbedWarning['flaw'], string> = {
+const warningTexts: Record<Warning, string> = {
   unclosed: `text that looks like an embed has no end tag. ${left}`,
   nested: `text looks like an embed inside another embed. ${left}`,
   unrendered:
@@ -171,7 +169,7 @@ const warningTexts: Record<EmbedWarning['flaw'], string> = {
     'an embed is in a fence or between backticks, in text that may be Markdown or HTML. It is left as it is. If it is an example, write it in <code>, or silence this with the option exclude. Otherwise, write the backticks before it as &#96;.',
 };
 
-/** Returns a function that tells the line of a byte of a file, from 1. The file is read once, when first asked. */
+/** Tells the lines of bytes, from 1. Reads the file when first asked. */
 export function lineFinder(file: Buffer): (offset: number) => number {
   let ends: number[] | undefined;
   return (offset) => {
@@ -180,7 +178,7 @@ export function lineFinder(file: Buffer): (offset: number) => number {
   };
 }
 
-/** Finds blocks in paragraphs with something else, which browsers end there. */
+/** Finds blocks in paragraphs with other text, which browsers end there. */
 export function blockFinder(htmlOf: (key: string) => string | undefined, placeOf: PlaceOf = () => '') {
   const known = new Map<string, boolean>();
   const isBlock = (key: string) => {
@@ -214,7 +212,7 @@ export function pageParams(params: ParsedOptions['params'], page: string): Reada
   const known = new Map<string | undefined, ReturnType<typeof paramsObject>>();
   return (request, lang) => {
     try {
-      // The id does not matter. Checked as the params of an embed are.
+      // Checked as the params of an embed are.
       if (!known.has(lang)) known.set(lang, paramsObject(createRequest(1, params({ page, lang }))));
     } catch (error) {
       const reason = error instanceof SnippetError ? error.reason : reasonOf(error);
