@@ -1,37 +1,27 @@
 import { appendFileSync, existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { escapeText } from 'entities/escape';
 import { describeChanged, lookAtOutput } from '../build/output-state.ts';
 import { planRefresh, type RefreshPlan, writeRefresh } from '../build/refresh.ts';
 import { cleanLines } from '../client/clean-text.ts';
 import { count } from '../client/format.ts';
 import { shownWarnings } from '../failures/report.ts';
-import type { RecordedImages } from '../images/site-images.ts';
-import {
-  byKey,
-  contentRecord,
-  hashOf,
-  hashShown,
-  type Manifest,
-  shownOn,
-  usesOf,
-  writeManifest,
-} from '../record/manifest.ts';
+import { contentRecord, hashOf, hashShown, shownOn, usesOf, writeManifest } from '../record/manifest.ts';
 import { lockFile, possibleLockFiles, waitForLock, waitUntilFree } from '../record/output-lock.ts';
-import { cacheFolders, type ImageSettings } from '../settings/settings.ts';
+import { cacheFolders } from '../settings/settings.ts';
 import type { CheckOutput, NotWritten, RefreshOutput } from './cli-output.ts';
-import { openFetcher } from './get.ts';
-import { nameOf, notWrittenLines, shownFile, shownSnippet, snippetText } from './list.ts';
+import { openFetcher, recordedImages } from './get.ts';
+import { nameOf, notWrittenLines, shownFile, shownSnippet, snippetLines } from './list.ts';
 import { manifestPath, openProject, readRecord, readSettings } from './project.ts';
 import { addDue, deploy, isInside, readDeployed, runWithLists, waiting, whileAlone } from './run-command.ts';
-import { type CliContext, exitCodes, explain, type Result } from './terminal.ts';
+import { type Cli, exitCodes, explain, type Result } from './terminal.ts';
 
 export interface RefreshOptions {
   dryRun?: boolean;
   skipModified?: boolean;
   after?: string;
-  /** How long a service that gives no answer is tried, in milliseconds. @default the build's */
+  /** How long to try a service that gives no answer, in milliseconds. @default the build's */
   patience?: number;
 }
 
@@ -40,36 +30,36 @@ export const checkPatience = 12_000;
 
 type OpenedChanges = Awaited<ReturnType<typeof openChanges>>;
 
-/** Fetches every snippet, and finds those that have changed since the build. @throws AstroError if one could not be fetched. */
-async function openChanges(context: CliContext, { patience, dryRun }: RefreshOptions, isRefresh: boolean) {
-  const { cwd, terminal, signal } = context;
+/** Fetches all snippets, and finds those that have changed. @throws AstroError if one could not be fetched. */
+async function openChanges(cli: Cli, { patience, dryRun }: RefreshOptions, isRefresh: boolean) {
+  const { cwd, terminal, signal } = cli;
   const progress = terminal.openProgress();
-  const { file, manifest } = await openProject(context, isRefresh);
+  const { file, manifest } = await openProject(cli, isRefresh);
   const { rules, snippets } = manifest;
-  // A sanitizer may change which images there are, and only a build has it.
+  // Only a build has the sanitizer, which may change what images there are.
   const images = isRefresh && !rules.sanitizes ? rules.images : undefined;
-  // Without these folders, the build keeps no images and no answers there.
+  // Without these folders, the build keeps nothing there.
   const { imageFolder, answerFolder } = cacheFolders(dirname(file));
   const ifKept = (folder = '') => (existsSync(folder) ? folder : undefined);
   const settings = {
-    ...(await readSettings(context, manifest)),
+    ...(await readSettings(cli, manifest)),
     images,
     imageFolder: ifKept(imageFolder),
-    // Changed snippets are cached for builds, so that none shows what the site has shown before.
+    // So that no later build shows older content.
     answerFolder: isRefresh && !dryRun ? ifKept(answerFolder) : undefined,
   };
-  const shown = byKey(snippets);
-  const fetcher = openFetcher(context, settings, {
+  const shown = new Set(snippets.map(({ key, content }) => `${content?.hash} ${key}`));
+  const fetcher = openFetcher(cli, settings, {
     patience,
     recordedImages: images && recordedImages(manifest, images),
-    // A watch would write all others again each time.
-    isWorthKeeping: ({ key }, content) => shown.get(key)?.content?.hash !== hashOf(content),
+    // A watch would write all others each time.
+    isWorthKeeping: ({ key }, content) => !shown.has(`${hashOf(content)} ${key}`),
   });
   const uses = usesOf(manifest);
   const onSettled = (done: number) => progress(() => `${done} of ${count(uses.length, 'snippet')} fetched`);
   try {
     const fetched = await fetcher.fetch(uses, { signal, onSettled });
-    /** In the order of the manifest; `undefined` for optional snippets that do not exist. */
+    /** As in the manifest; `undefined` for optional snippets that do not exist. */
     const now = snippets.map(({ key }) => {
       const snippet = fetched.get(key);
       return snippet && contentRecord(snippet);
@@ -86,29 +76,18 @@ async function openChanges(context: CliContext, { patience, dryRun }: RefreshOpt
   }
 }
 
-/** The images of the last build. Those whose files are gone count as unknown. */
-function recordedImages({ output, snippets }: Manifest, { assets }: ImageSettings): RecordedImages {
-  const recorded: RecordedImages = new Map();
-  const images = snippets.flatMap(({ content }) => content?.images ?? []);
-  for (const { url, copy } of images) {
-    if (copy === undefined) recorded.set(url, { flaw: 'it could not be downloaded before' });
-    else if (existsSync(join(output, assets.folder, copy.file))) recorded.set(url, { copy });
-  }
-  return recorded;
-}
-
 const refreshPending = { name: 'The command of the last refresh --after', reason: 'has not succeeded yet' };
 const deployPending = {
   name: 'The last --exec command',
   reason: 'has not succeeded, so the site is still to be deployed',
 };
 
-/** With `exec`, runs that command unless nothing has changed, and again with each check until it has succeeded. */
-export async function check(context: CliContext, { exec }: { exec?: string }): Promise<void> {
-  const { terminal } = context;
-  // A check that the command of --exec runs must not fail because that command has not ended.
-  if (exec === undefined) return void (await showChanges(context, isInside(context)));
-  await whileAlone(context, async (inner) => {
+/** With `exec`, runs that command if something has changed, and with each check until it succeeds. */
+export async function check(cli: Cli, { exec }: { exec?: string }): Promise<void> {
+  const { terminal } = cli;
+  // A check inside the command of --exec must not fail because that command has not ended.
+  if (exec === undefined) return void (await showChanges(cli, isInside(cli)));
+  await whileAlone(cli, async (inner) => {
     const found = await showChanges(inner, false).catch((thrown: unknown) => {
       if (explain(thrown).exitStatus !== exitCodes.needsBuild) throw thrown;
       terminal.showFailure(thrown);
@@ -118,7 +97,7 @@ export async function check(context: CliContext, { exec }: { exec?: string }): P
     const others = unfinished.filter((one) => one !== deployPending);
     const isAgain = others.length < unfinished.length;
     if (isAgain) terminal.printError('The last --exec command failed. Running it again.');
-    // Which pages use an entry of a collection, and what else is unfinished, is not known.
+    // It is not known which pages use an entry of a collection, or what else is unfinished.
     const isKnown = found && others.length === 0 && changed.every(({ collections }) => !collections[0]);
     await addDue(inner, isKnown ? changed.flatMap(({ pages }) => pages) : undefined);
     const status = await deploy(inner, exec);
@@ -131,12 +110,12 @@ export async function check(context: CliContext, { exec }: { exec?: string }): P
   });
 }
 
-/** @param isInCommand whether a command of `--exec` runs this, so that it has not ended. */
-async function showChanges(context: CliContext, isInCommand: boolean): Promise<Result<CheckOutput>> {
-  const { output, terminal } = context;
+/** @param isInCommand whether the command of `--exec` runs this. */
+async function showChanges(cli: Cli, isInCommand: boolean): Promise<Result<CheckOutput>> {
+  const { output, terminal } = cli;
   const options = { patience: checkPatience };
-  const { file, manifest, changed } = await openChanges(context, options, false).catch((thrown: Error) => {
-    appendStepSummary(context, thrown.message);
+  const { file, manifest, changed } = await openChanges(cli, options, false).catch((thrown: Error) => {
+    appendStepSummary(cli, thrown.message);
     throw thrown;
   });
   const flaws = output === undefined ? undefined : await lookAtOutput(manifest);
@@ -159,30 +138,28 @@ async function showChanges(context: CliContext, isInCommand: boolean): Promise<R
     unfinished,
   };
   const text = checkText(document);
-  appendStepSummary(context, text);
+  appendStepSummary(cli, text);
   terminal.show(document, () => text);
   return document;
 }
 
 export function checkText({ compared, changed, unfinished }: Result<CheckOutput>): string {
-  const lines = changed.map((snippet) =>
-    snippetText(snippet, snippet.missing ? ' no longer exists, and is optional' : ' has changed'),
-  );
+  const lines = snippetLines(changed, ' no longer exists, and is optional', ' has changed');
   lines.push(...notWrittenLines(unfinished));
   if (lines.length > 0) return lines.join('\n');
   if (compared === 0) return 'The site shows no snippets.';
   return `Nothing has changed: ${count(compared, 'snippet')} ${compared === 1 ? 'matches' : 'match'} the last build.`;
 }
 
-// GitHub refuses a summary of more than 1 MiB. Escaped, a character takes at most six bytes.
+// GitHub refuses more than 1 MiB. Escaped, a character takes at most six bytes.
 const maxSummary = 100_000;
 
-/** Under GitHub Actions, adds a text to the summary of the run. A check does not fail because that fails. */
-export function appendStepSummary({ cwd, env, terminal }: CliContext, text: string): void {
+/** Adds a text to the summary of GitHub Actions. A check does not fail because that fails. */
+export function appendStepSummary({ cwd, env, terminal }: Cli, text: string): void {
   const file = env['GITHUB_STEP_SUMMARY'];
   if (!file) return;
   const more = text.length > maxSummary ? '\n… The rest is in the log of this step.' : '';
-  // Names come from outside. In <pre>, nothing is taken for Markdown.
+  // In <pre>, nothing is Markdown. Names come from outside.
   const shown = escapeText(cleanLines(text.slice(0, maxSummary) + more));
   try {
     appendFileSync(resolve(cwd, file), `### Snippets\n\n<pre>${shown}</pre>\n\n`);
@@ -191,11 +168,11 @@ export function appendStepSummary({ cwd, env, terminal }: CliContext, text: stri
   }
 }
 
-export async function refresh(context: CliContext, options: RefreshOptions): Promise<void> {
-  const { document } = await refreshSite(context, options);
+export async function refresh(cli: Cli, options: RefreshOptions): Promise<void> {
+  const { document } = await refreshSite(cli, options);
   const { dryRun, written, notWritten, diffs = [], after, nextStep = '' } = document;
-  if (after?.exitStatus) context.terminal.printError(nextStep);
-  context.terminal.show(document, () => {
+  if (after?.exitStatus) cli.terminal.printError(nextStep);
+  cli.terminal.show(document, () => {
     const lines = [
       ...diffs.flatMap(({ patch, pages, ...request }) => [
         `${nameOf(request)}, on ${count(pages.length, 'page')}`,
@@ -209,43 +186,43 @@ export async function refresh(context: CliContext, options: RefreshOptions): Pro
   });
 }
 
-/** @returns with the document, a text that changes with every snippet of the site. */
-export async function refreshSite(context: CliContext, options: RefreshOptions) {
-  // A build removes its record while it runs: another one would be found.
-  const pinned = { ...context, manifest: manifestPath(context) };
-  for (const lock of possibleLockFiles(pinned.manifest)) await waitUntilFree(lock, waiting(context));
-  // From before the plan, which must not have what the command of another refresh is renewing.
+/** @returns the document, and a text that changes with each snippet. */
+export async function refreshSite(cli: Cli, options: RefreshOptions) {
+  // During a build, which has no record, another one would be found.
+  const pinned = { ...cli, manifest: manifestPath(cli) };
+  for (const lock of possibleLockFiles(pinned.manifest)) await waitUntilFree(lock, waiting(cli));
+  // From before the plan: it must not have what another command is renewing.
   const isAlone = options.after !== undefined && !options.dryRun;
   return isAlone ? whileAlone(pinned, (inner) => update(inner, options)) : update(pinned, options);
 }
 
 type Refreshed = { document: Result<RefreshOutput>; published: string };
 
-async function update(context: CliContext, options: RefreshOptions): Promise<Refreshed> {
+async function update(cli: Cli, options: RefreshOptions): Promise<Refreshed> {
   const { after, dryRun } = options;
-  const file = manifestPath(context);
+  const file = manifestPath(cli);
   const readText = () => readFile(file, 'utf8').catch(() => '');
   const before = await readText();
-  const changes = await openChanges(context, options, true);
+  const changes = await openChanges(cli, options, true);
   const { manifest, now } = changes;
   const outputLock = lockFile(file, manifest.outDir);
   const locked = async <T>(work: () => Promise<T>) => {
-    const lock = dryRun ? undefined : await waitForLock(outputLock, 'refresh', waiting(context));
+    const lock = dryRun ? undefined : await waitForLock(outputLock, 'refresh', waiting(cli));
     return work().finally(() => lock?.release());
   };
-  // Another process may have written since, so the plan has to be made for that.
+  // Another process may have written since, and needs another plan.
   const written = await locked(async () =>
-    before === (await readText()) ? writeChanges(context, changes, options) : undefined,
+    before === (await readText()) ? writeChanges(cli, changes, options) : undefined,
   );
-  if (written === undefined) return update(context, options);
+  if (written === undefined) return update(cli, options);
   const { document, runsCommand } = written;
   if (after !== undefined && runsCommand) {
-    // Without the lock of the output, as the command may be a build. What an earlier one was about is not on record.
-    const exitStatus = await runWithLists(context, after, manifest.pending ? undefined : document.written);
+    // Without the lock, as it may be a build. What an earlier command was about is not on record.
+    const exitStatus = await runWithLists(cli, after, manifest.pending ? undefined : document.written);
     document.after = { exitStatus };
     if (exitStatus === 0) {
       await locked(async () => {
-        const { manifest: last } = await readRecord(context);
+        const { manifest: last } = await readRecord(cli);
         if (last?.pending) writeManifest(file, { ...last, pending: undefined });
       });
     } else {
@@ -256,14 +233,14 @@ async function update(context: CliContext, options: RefreshOptions): Promise<Ref
   return { document, published: now.map((content) => content?.hash).join() };
 }
 
-async function writeChanges(context: CliContext, changes: OpenedChanges, options: RefreshOptions) {
+async function writeChanges(cli: Cli, changes: OpenedChanges, options: RefreshOptions) {
   const { file, manifest, now, warnings } = changes;
   const { dryRun = false, skipModified = false, after } = options;
-  const { terminal } = context;
+  const { terminal } = cli;
   const plan = await planRefresh(changes);
   const { stale, toBuild, changed: modified } = plan;
   if (modified.length > 0) terminal.printError(describeChanged(modified));
-  // Out of date without a command that renews it.
+  // Out of date unless a command renews it.
   const outdated: NotWritten[] = stale.map(({ name, reason }) => ({ name, reason }));
   if (manifest.pending && outdated.length === 0) outdated.push(refreshPending);
   const refused = after === undefined ? outdated : [];
@@ -271,9 +248,9 @@ async function writeChanges(context: CliContext, changes: OpenedChanges, options
   const pages = isRefused ? [] : plan.pages;
   let leftAlone: NotWritten[] = [];
   if (pages.length > 0 && !dryRun) {
-    // The record does not have these.
+    // These are in no record.
     const renewed = stale.filter(({ isCopy }) => !isCopy).map(({ name }) => shownFile(manifest, name));
-    if (await readDeployed(file)) await addDue(context, renewed);
+    if (await readDeployed(file)) await addDue(cli, renewed);
     for (const warning of warnings) terminal.printError(warning);
     leftAlone = await writeRefresh(changes, plan, after !== undefined);
   }
@@ -300,7 +277,7 @@ async function writeChanges(context: CliContext, changes: OpenedChanges, options
   return { document, runsCommand: !dryRun && !isRefused && (pages.length > 0 || manifest.pending === true) };
 }
 
-/** What helps besides a build, as the end of a sentence. */
+/** What helps besides a build: the end of a sentence. */
 function otherWay({ toBuild, stale }: RefreshPlan, refused: readonly NotWritten[]): string {
   if (refused.length === 0) return ', or update the other pages with --skip-modified.';
   if (toBuild.length > 0) return '.';
@@ -309,7 +286,7 @@ function otherWay({ toBuild, stale }: RefreshPlan, refused: readonly NotWritten[
   return `, or refresh with a command that renews what was made from its pages: --after '${commands.join(' && ')}'`;
 }
 
-/** Unified diffs of the contents that change on the planned pages. */
+/** Unified diffs of contents on the planned pages. */
 async function diffsOf({ manifest, fetched, now }: OpenedChanges, { pages: planned }: RefreshPlan) {
   const { createTwoFilesPatch, FILE_HEADERS_ONLY: headerOptions } = await import('diff');
   const files = planned.map(({ page }) => page);
@@ -319,17 +296,13 @@ async function diffsOf({ manifest, fetched, now }: OpenedChanges, { pages: plann
     const [before, after] = [content?.text ?? '', fetched.get(key)?.content ?? ''] as const;
     // What a page shows that the last refresh left out is not recorded.
     if (before === after) return [];
-    // In lines that are removed or added: the time grows with the square of their number.
+    // In lines. The time grows with the square.
     const limits = { context: 2, headerOptions, maxEditLength: 1_000 };
     const patch =
       createTwoFilesPatch('on the site', 'published', before, after, '', '', limits) ??
       `--- on the site\n+++ published\nToo different to compare line by line: ${linesOf(before)} before, ${linesOf(after)} after.\n`;
-    return {
-      id,
-      params,
-      pages: pages.map((name) => shownFile(manifest, name)),
-      // Content is not a file, and need not end with a line break.
-      patch: patch.replaceAll('\n\\ No newline at end of file', ''),
-    };
+    const shownPages = pages.map((name) => shownFile(manifest, name));
+    // Content need not end with a line break.
+    return { id, params, pages: shownPages, patch: patch.replaceAll('\n\\ No newline at end of file', '') };
   });
 }

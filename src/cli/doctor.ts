@@ -10,21 +10,21 @@ import { requireConnection, type Settings, whyWithoutKey } from '../settings/set
 import type { DoctorOutput } from './cli-output.ts';
 import { nameOf } from './list.ts';
 import { readRecord, readSettings } from './project.ts';
-import { type CliContext, exitCodes, explain, type Result } from './terminal.ts';
+import { type Cli, exitCodes, explain, type Result } from './terminal.ts';
 
 type Check = DoctorOutput['checks'][number];
 
 const marks = { ok: 'ok    ', failed: 'FAILED', 'not-checked': '-     ' } as const;
 const headings = { environment: 'Environment', render: '\nRendering', retrieve: '\nRetrieving' } as const;
 
-export async function doctor(context: CliContext, id: string | undefined): Promise<void> {
+export async function doctor(cli: Cli, id: string | undefined): Promise<void> {
   const named = id === undefined ? undefined : parseRequest(id, undefined);
   const checks: Check[] = [];
-  for await (const check of checkSetup(context, named)) checks.push(check);
+  for await (const check of checkSetup(cli, named)) checks.push(check);
   const ready = checks.every(({ outcome }) => outcome !== 'failed');
   const exitStatus = ready ? exitCodes.ok : exitCodes.failed;
   const document: Result<DoctorOutput> = { exitStatus, ready, checks };
-  context.terminal.show(document, () => {
+  cli.terminal.show(document, () => {
     const lines = checks.flatMap(({ group, outcome, message, error, hint }, index) => [
       ...(group === checks[index - 1]?.group ? [] : [headings[group]]),
       `  ${marks[outcome]} ${message}`,
@@ -40,14 +40,14 @@ function ok(group: Check['group'], name: Check['name'], message: string): Check 
   return { group, name, outcome: 'ok', message };
 }
 
-async function* checkSetup(context: CliContext, named: SnippetRequest | undefined): AsyncGenerator<Check> {
+async function* checkSetup(cli: Cli, named: SnippetRequest | undefined): AsyncGenerator<Check> {
   const group = 'environment';
   const outcome = 'failed';
   yield ok(group, 'node', `Node ${nodeVersion}`);
-  const { manifest } = await readRecord(context);
+  const { manifest } = await readRecord(cli);
   let settings: Settings;
   try {
-    settings = await readSettings(context, manifest);
+    settings = await readSettings(cli, manifest);
   } catch (thrown) {
     const { code, message, hint } = explain(thrown).error;
     return yield { group, name: 'settings', outcome, message, error: { code, message }, hint };
@@ -56,7 +56,7 @@ async function* checkSetup(context: CliContext, named: SnippetRequest | undefine
     const { code, text } = whyWithoutKey(settings);
     yield { group, name: 'api-key', outcome, message: text, hint: hints[code] };
   } else {
-    const place = context.env[variables.apiKey] ? 'in the environment' : 'in a file';
+    const place = cli.env[variables.apiKey] ? 'in the environment' : 'in a file';
     yield ok(group, 'api-key', `${variables.apiKey} is set ${place}`);
   }
   if ((settings.renderBaseUrl ?? settings.retrieveBaseUrl) === undefined) {
@@ -68,7 +68,7 @@ async function* checkSetup(context: CliContext, named: SnippetRequest | undefine
   const snippets = manifest?.snippets ?? [];
   const request = named ?? snippets.find(({ missing }) => !missing) ?? createRequest(1);
   const recorded = snippets.find(({ key }) => key === request.key);
-  /** What to say if the snippet does not exist and that is no failure. */
+  /** What to say if the snippet does not exist and need not. */
   let ifMissing: string | undefined;
   if (recorded?.missing) ifMissing = `${nameOf(request)} does not exist, and all of its embeds are optional`;
   else if (named === undefined && recorded === undefined) {
@@ -91,7 +91,7 @@ async function* checkVariant(
     const message = `${variables[`${group}BaseUrl`]} is not set, so nothing is ${group}${group === 'render' ? 'ed' : 'd'}`;
     return yield { group, name: 'base-url', outcome: 'not-checked', message };
   }
-  // Such as the playground's service, which may not be there where the site is built.
+  // Such as the playground's service, which the machine that builds may not have.
   const isHere = /^https:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])[:/]/.test(`${url}/`);
   yield ok(group, 'base-url', `The base URL is ${url}${isHere ? ', on this machine' : ''}`);
   const start = performance.now();
@@ -110,13 +110,13 @@ async function* checkVariant(
   yield { group, name: 'snippet', outcome: 'failed', error: { code, message }, message: title, hint };
 }
 
-/** Makes one request. @returns why the snippet did not arrive, if it did not. */
+/** Makes one request. @returns why it failed, if it did. */
 async function ask(settings: Settings, variant: Variant, url: string, request: SnippetRequest) {
   const { ca, renderBaseUrl, retrieveBaseUrl } = settings;
   const base = variant === 'render' ? { renderBaseUrl: url } : { retrieveBaseUrl: url };
   const limits = { attempts: 1, deadline: 15_000 };
   const client = new SnippetClient({ apiKey: requireConnection(settings), ca, limits, patience: 0, ...base });
-  // A retrieved snippet may have no content, which fails a build that cannot render it.
+  // Without content, a retrieved snippet fails only a build that cannot render it.
   const hasOther = renderBaseUrl !== undefined && retrieveBaseUrl !== undefined;
   try {
     await client.fetch(request, undefined, hasOther ? variant : undefined);

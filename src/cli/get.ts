@@ -1,49 +1,61 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { containsKnownKey } from '../client/api-key.ts';
 import { cleanText } from '../client/clean-text.ts';
 import { count, formatBytes, formatDuration } from '../client/format.ts';
 import { parseRequest } from '../client/snippet-request.ts';
 import { userError } from '../failures/errors.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { RecordedImages } from '../images/site-images.ts';
+import type { Manifest } from '../record/manifest.ts';
+import type { ImageSettings, Settings } from '../settings/settings.ts';
 import { type FetcherOptions, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { readRecord, readSettings } from './project.ts';
-import type { CliContext } from './terminal.ts';
+import type { Cli } from './terminal.ts';
 
-/** The content goes to standard output and everything else to standard error, so that the content can be piped. */
-export async function get(context: CliContext, id: string, params?: string): Promise<void> {
-  const { terminal, stdout } = context;
+/** Only the content goes to standard output, so that it can be piped. */
+export async function get(cli: Cli, id: string, params?: string): Promise<void> {
+  const { terminal, stdout } = cli;
   const request = parseRequest(id, params);
-  const { manifest } = await readRecord(context);
-  const fetcher = openFetcher(context, await readSettings(context, manifest), { patience: 0 });
+  const { manifest } = await readRecord(cli);
+  const fetcher = openFetcher(cli, await readSettings(cli, manifest), { patience: 0 });
   try {
     const start = performance.now();
     const { html, content, variant, name, warnings } = await fetcher.get({ request, asHtml: true });
     if (containsKnownKey(html)) {
       throw userError('published-key', `The API key was found in snippet ${id}. Its content is not shown.`);
     }
-    const facts = [
-      ...(name === undefined ? [] : [cleanText(name)]),
-      variant,
-      formatDuration(performance.now() - start),
-      formatBytes(Buffer.byteLength(content)),
-      count(fetcher.answers.counts.requests, 'request'),
-    ];
-    for (const line of [facts.join(' · '), ...warnings]) terminal.printError(line);
+    const time = formatDuration(performance.now() - start);
+    const size = formatBytes(Buffer.byteLength(content));
+    const requests = count(fetcher.answers.counts.requests, 'request');
+    const facts = [name && cleanText(name), variant, time, size, requests].filter(Boolean).join(' · ');
+    for (const line of [facts, ...warnings]) terminal.printError(line);
     if (stdout.isTTY) terminal.print(html);
-    // Byte for byte: it may be a file or another program that reads it.
+    // Byte for byte, for a file or another program.
     else stdout.write(html);
   } finally {
     await fetcher.close();
   }
 }
 
-/** Opens the snippets of a command. Its warnings are those of the snippets that it is about. */
-export function openFetcher(context: CliContext, settings: Settings, options: Partial<FetcherOptions>) {
+/** Without warnings: commands print those that concern them. */
+export function openFetcher(cli: Cli, settings: Settings, options: Partial<FetcherOptions>) {
   return new SnippetFetcher(settings, {
     warn: () => {},
-    notify: (line) => context.terminal.printError(line),
-    parts: { clock: context.clock },
+    notify: (line) => cli.terminal.printError(line),
+    parts: { clock: cli.clock },
     alwaysAsk: true,
     remember: true,
     ...options,
   });
+}
+
+/** The images of the last build whose files are there. */
+export function recordedImages({ output, snippets }: Manifest, { assets }: ImageSettings): RecordedImages {
+  const recorded: RecordedImages = new Map();
+  const images = snippets.flatMap(({ content }) => content?.images ?? []);
+  for (const { url, copy } of images) {
+    if (copy === undefined) recorded.set(url, { flaw: 'it could not be downloaded before' });
+    else if (existsSync(join(output, assets.folder, copy.file))) recorded.set(url, { copy });
+  }
+  return recorded;
 }

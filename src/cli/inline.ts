@@ -13,15 +13,15 @@ import { variables } from '../settings/environment.ts';
 import { type ParsedOptions, parseOptions, type SnippetsOptions } from '../settings/options.ts';
 import { resolveSettings } from '../settings/settings.ts';
 import { readVariables, requireFolder } from './project.ts';
-import type { CliContext } from './terminal.ts';
+import type { Cli } from './terminal.ts';
 
-export async function inline(context: CliContext, folder: string, flags: SnippetsOptions, command: Command) {
+export async function inline(cli: Cli, folder: string, flags: SnippetsOptions, command: Command) {
   try {
     parseOptions(flags, 'The options are invalid');
   } catch (error) {
     command.error((error as Error).message);
   }
-  const { cwd, terminal, manifest, output } = context;
+  const { cwd, terminal, manifest, output } = cli;
   const from = resolve(cwd, folder);
   const to = resolve(cwd, output ?? folder);
   const first = 'Run the generator first, and pass the folder that it writes.';
@@ -34,21 +34,19 @@ export async function inline(context: CliContext, folder: string, flags: Snippet
     const hint = `Update it with \`astro-snippets refresh\`. If another generator writes it now, delete ${shownPath(cwd, record)} first.`;
     throw userError('unusable-output', message, hint);
   }
-  const environment = await readVariables(context);
+  const environment = await readVariables(cli);
   const options = await readOptions(cwd, flags, environment[variables.apiKey]);
-  // Astro alone knows the base path, assets and style sheets. A file that is inlined could neither get nor lose edit links.
+  // Only Astro knows base path, assets and style sheets; inlined files could neither get nor lose edit links.
   for (const name of ['links', 'images', 'classes', 'editLinks'] as const) {
     if (!options[name]) continue;
     throw userError('invalid-options', `The option \`${name}\` works in Astro sites only.`, 'Remove it.');
   }
-  // Without Astro, the only policies are those in the pages themselves.
+  // Without Astro, policies are in pages alone.
   const [cacheDirectory] = cacheDirsOf(cwd);
-  const settings = resolveSettings(options, environment, {
-    cacheDirectory,
-    hasPolicy: options.csp === 'hash',
-  });
+  const site = { cacheDirectory, hasPolicy: options.csp === 'hash' };
+  const settings = resolveSettings(options, environment, site);
   if (manifest === undefined) {
-    // First, since the lock and the cache stay after a failure too.
+    // First: the lock and the cache stay after a failure.
     await mkdir(dirname(file), { recursive: true });
     await writeFile(join(dirname(file), '.gitignore'), '*\n', { flag: 'wx' }).catch(() => {});
   }
@@ -61,7 +59,7 @@ export async function inline(context: CliContext, folder: string, flags: Snippet
 
 const configFiles = ['snippets.config.js', 'snippets.config.mjs', 'snippets.config.ts'];
 
-/** The options of a project without Astro. Flags win over its config file, if there is one. */
+/** Flags win over the config file, if there is one. */
 async function readOptions(cwd: string, flags: SnippetsOptions, apiKey = ''): Promise<ParsedOptions> {
   const name = configFiles.find((one) => existsSync(join(cwd, one)));
   if (name === undefined) return parseOptions(flags);

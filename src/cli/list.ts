@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Eta } from 'eta';
 import { cleanText } from '../client/clean-text.ts';
 import { count, formatBytes, formatDuration } from '../client/format.ts';
 import { entryName } from '../failures/report.ts';
@@ -9,33 +8,28 @@ import { fileKind } from '../files/kinds.ts';
 import { writeAtomically } from '../files/write.ts';
 import { byKey, type Manifest, type ShownSnippet, shownOn } from '../record/manifest.ts';
 import { publishedUrl } from '../settings/site-urls.ts';
-import type {
-  ListOutput,
-  NotWritten,
-  PlacedSnippet,
-  ReportOutput,
-  Request,
-  ShownFile,
-} from './cli-output.ts';
+import type { ListOutput, NotWritten, PlacedSnippet, ReportOutput, Request } from './cli-output.ts';
 import { openProject } from './project.ts';
-import { type CliContext, exitCodes, type Result } from './terminal.ts';
+import { type Cli, exitCodes, type Result } from './terminal.ts';
 
-export function shownFile({ urls }: Pick<Manifest, 'urls'>, file: string): ShownFile {
+export function shownFile({ urls }: Pick<Manifest, 'urls'>, file: string) {
   return { file, url: publishedUrl(file, fileKind(file) === 'html', urls) };
 }
 
-/** A snippet, what there is to know about it, and where it is shown. */
+/** A snippet, facts about it, and where it is shown. */
 export function shownSnippet<Facts>(manifest: Manifest, shown: ShownSnippet, facts: Facts) {
   const { recorded, pages, collections } = shown;
   const { id, params } = recorded;
   return { id, params, ...facts, pages: pages.map((file) => shownFile(manifest, file)), collections };
 }
 
-/** A snippet, the end of a sentence about it, and below them its places. */
-export function snippetText(snippet: PlacedSnippet, text: string): string {
-  const { pages, collections } = snippet;
-  const places = [...pages.map(({ file }) => file), ...collections.map(entryName)];
-  return `${nameOf(snippet)}${text}\n    ${places.join('\n    ')}`;
+/** A line for each snippet, which ends with one of these texts; below it, the places. */
+export function snippetLines(snippets: PlacedSnippet[], ifMissing: string, otherwise = ''): string[] {
+  return snippets.map((snippet) => {
+    const { pages, collections, missing } = snippet;
+    const places = [...pages.map(({ file }) => file), ...collections.map(entryName)];
+    return `${nameOf(snippet)}${missing ? ifMissing : otherwise}\n    ${places.join('\n    ')}`;
+  });
 }
 
 export function nameOf({ id, params }: Request): string {
@@ -47,15 +41,13 @@ export function notWrittenLines(notWritten: readonly NotWritten[]): string[] {
   return notWritten.map(({ name, reason }) => `${name} ${reason}`);
 }
 
-export async function list(context: CliContext): Promise<void> {
-  const { manifest } = await openProject(context);
+export async function list(cli: Cli): Promise<void> {
+  const { manifest } = await openProject(cli);
   const { builtAt, refreshedAt } = manifest;
   const snippets = listSnippets(manifest);
   const document: Result<ListOutput> = { exitStatus: exitCodes.ok, builtAt, refreshedAt, snippets };
-  context.terminal.show(document, () => {
-    const lines = snippets.map((snippet) =>
-      snippetText(snippet, snippet.missing ? ' does not exist: children are shown' : ''),
-    );
+  cli.terminal.show(document, () => {
+    const lines = snippetLines(snippets, ' does not exist: children are shown');
     return lines.join('\n') || 'The site shows no snippets.';
   });
 }
@@ -73,8 +65,8 @@ function listSnippets(manifest: Manifest): ListOutput['snippets'] {
 
 type Row = ReportOutput['snippets'][number];
 
-export async function report(context: CliContext, to: string): Promise<void> {
-  const { manifest } = await openProject(context);
+export async function report(cli: Cli, to: string): Promise<void> {
+  const { manifest } = await openProject(cli);
   const { builtAt, refreshedAt, before, files } = manifest;
   const earlier = byKey(before?.snippets);
   const snippets = listSnippets(manifest).map((snippet, index): Row => {
@@ -103,35 +95,33 @@ export async function report(context: CliContext, to: string): Promise<void> {
     },
     snippets,
   };
-  // Loaded only here: `list` does without it.
-  const { Eta } = await import('eta');
-  context.terminal.show(document, () => {
-    const file = resolve(context.cwd, to);
-    writeAtomically(file, reportPage(document, new Eta({ autoEscape: true, autoTrim: false })));
-    return file;
-  });
+  const file = resolve(cli.cwd, to);
+  if (cli.terminal.json === undefined) writeAtomically(file, await reportPage(document));
+  cli.terminal.show(document, () => file);
 }
 
-/** One page that needs no other file and no request: its policy allows only its own style and script. */
-function reportPage(document: Result<ReportOutput>, template: Eta): string {
+/** One page without other files: its policy allows only its own style and script. */
+async function reportPage(document: Result<ReportOutput>): Promise<string> {
+  // Loaded only here: `list` does without it.
+  const { Eta } = await import('eta');
   const read = (name: string) => readFileSync(join(import.meta.dirname, 'report', name), 'utf8');
   const style = read('report.css');
   const script = read('sort-table.js');
   const sourceOf = (text: string) => `'sha256-${hash('sha256', text, 'base64')}'`;
   // The template escapes all text from outside.
-  return template.renderString(read('report.eta'), {
+  return new Eta({ autoEscape: true, autoTrim: false }).renderString(read('report.eta'), {
     ...document,
     style,
     script,
     policy: `default-src 'none'; style-src ${sourceOf(style)}; script-src ${sourceOf(script)}`,
     placesOf,
-    // On a large site, the pages of a snippet that is on all of them would make up most of the report.
+    // A snippet may be on all pages of a large site.
     placesShown: 200,
     cleanText,
     count,
     formatBytes,
     formatDuration,
-    // In UTC, so that a report does not depend on where it is rendered.
+    // In UTC: it may be read anywhere.
     formatTime: (time: string) => `${time.slice(0, 16).replace('T', ' ')} UTC`,
   });
 }

@@ -6,7 +6,7 @@ import { protectKey } from '../client/api-key.ts';
 import { userError } from '../failures/errors.ts';
 import { type Environment, variables } from '../settings/environment.ts';
 
-/** The secret that calls are signed with is kept out of all output. After `whsec_`, it is base64. */
+/** What calls are signed with, kept out of all output. After `whsec_`, it is base64. */
 export function readWebhookSecret({ [variables.webhookSecret]: secret = '' }: Environment): Webhook {
   const [, encoded] = /^whsec_(.*)$/.exec(secret) ?? [];
   const form = encoded === undefined ? /^[!-~]*$/ : /^[A-Za-z0-9+/]*={0,2}$/;
@@ -38,7 +38,7 @@ export async function listen(options: ListenOptions): Promise<string> {
   const { address, webhook, onCall, log, patience = 10_000, signal } = options;
   const [accepted, refused] = [onceAMinute(log), onceAMinute(log)];
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    // One that the client ends early would end the process.
+    // If the client ends it early, that would end the process.
     response.on('error', () => {});
     const [status, reason] = await judge(request, webhook).catch((error): Verdict => {
       if (error instanceof WebhookVerificationError) return [401, error.message];
@@ -52,7 +52,7 @@ export async function listen(options: ListenOptions): Promise<string> {
     onCall();
   };
   const timeouts = { headersTimeout: patience, requestTimeout: patience };
-  // By default, Node looks for connections that are too slow every 30 seconds.
+  // By default, Node looks for slow connections every 30 seconds.
   const server = createServer({ ...timeouts, connectionsCheckingInterval: patience / 10 }, answer);
   server.maxConnections = 50;
   server.on('drop', () => refused('A call was refused: more than 50 connections'));
@@ -69,7 +69,7 @@ export async function listen(options: ListenOptions): Promise<string> {
   return `http://${ip.includes(':') ? `[${ip}]` : ip}:${port}/`;
 }
 
-/** The status of the answer, and why a call is refused, without anything of it. */
+/** The status of the answer, and why a call is refused, which quotes nothing of it. */
 type Verdict = [status: number, reason?: string];
 
 /** @throws if the body does not arrive, or was not signed. */
@@ -90,7 +90,7 @@ async function judge(request: IncomingMessage, webhook: Webhook): Promise<Verdic
   return [202];
 }
 
-/** Logs at most once a minute, with the number of lines until then: a flood does not fill a log. */
+/** At most once a minute, with how many lines there were: a flood does not fill a log. */
 function onceAMinute(log: (line: string) => void): (line: string) => void {
   let [count, next] = [0, 0];
   return (line) => {

@@ -4,12 +4,12 @@ import { nodeFlaw } from '../client/node-version.ts';
 
 const flaw = nodeFlaw();
 if (flaw === undefined) {
-  // Compiled code is cached between runs: a poll that starts a process each time would do little but compile.
+  // Cached between runs: a short command would do little but compile.
   module.enableCompileCache();
   const { runCli } = await import('./program.ts');
   const { systemClock: clock } = await import('../client/clock.ts');
   const { stdout, stderr } = process;
-  // A reader such as `head` has ended. What is under way goes on to its own exit status; a watch ends.
+  // A reader such as `head` has ended. A watch ends; anything else goes on to its own exit status.
   for (const stream of [stdout, stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;

@@ -1,16 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../client/format.ts';
-import { type CliContext, type CliHost, exitCodes, Terminal } from './terminal.ts';
+import { type Cli, type CliHost, exitCodes, Terminal } from './terminal.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
+const outputHelp =
+  'the built site, if it was moved after the build; for inline, where to write, if not in place';
+const everyHelp = 'how often to check, varied by 10% (default: 30s; with --listen, 5m)';
+const listenHelp = 'also check when a signed call arrives, such as 127.0.0.1:8787';
 const afterHelp = 'run once after pages were written, such as for a search index';
-
 const listsHelp =
   'For these commands, ASTRO_SNIPPETS_CHANGED_FILES and ASTRO_SNIPPETS_CHANGED_URLS are paths of lists of what has changed.';
 
-/** What the exit statuses of a command mean, besides those of all commands. */
+/** What the exit statuses of a command mean. */
 type Meanings = Partial<Record<keyof typeof exitCodes, string>>;
 
 const offline: Meanings = { ok: 'done', needsBuild: 'no usable record: build' };
@@ -22,22 +25,19 @@ export async function runCli(argv: readonly string[], host: CliHost): Promise<nu
   return terminal.exitStatus;
 }
 
-// Each command is loaded when it runs: a short command spends most of its time on loading code.
+// Each command is loaded when it runs, as loading takes most of the time of a short one.
 /** The command line. The reference in the docs is made from it. */
-export function createProgram(context: CliContext, argv: readonly string[] = []): Command {
-  const { stdout, stderr, terminal } = context;
+export function createProgram(cli: Cli, argv: readonly string[] = []): Command {
+  const { stdout, stderr, terminal } = cli;
   const program = new Command('astro-snippets')
     .description(
       'Lists the snippets of a built site, checks which have changed, and updates the site. Inlines snippets into the output of any generator.',
     )
     .version(version)
     .option('--manifest <file>', "the record of the last build, if it is not in Astro's default cacheDir")
-    .option(
-      '--output <folder>',
-      'the built site, if it was moved after the build; for inline, where to write, if not in place',
-    )
+    .option('--output <folder>', outputHelp)
     .showHelpAfterError()
-    // Throws where commander would exit with 1, which is the status of a check that failed.
+    // Commander would exit with 1, which means that a command failed.
     .exitOverride()
     .configureOutput({
       writeOut: (text) => stdout.write(text),
@@ -48,7 +48,7 @@ export function createProgram(context: CliContext, argv: readonly string[] = [])
     .hook('preSubcommand', (_program, command) => {
       const asks = argv.includes('--json') && command.options.some(({ long }) => long === '--json');
       terminal.json = asks ? command.name() : undefined;
-      Object.assign(context, program.opts());
+      Object.assign(cli, program.opts());
     });
   const addCommand = (name: string, own: Meanings) => {
     const meanings: Meanings = { failed: 'failed', usage: 'wrong usage', ...own };
@@ -57,6 +57,7 @@ export function createProgram(context: CliContext, argv: readonly string[] = [])
     return program.command(name).addHelpText('after', `\nExit status:${lines.join('')}`);
   };
 
+  const scripts = new Option('--scripts <rule>', 'what to do with scripts in snippets');
   addCommand('inline', { ok: 'every embed is inlined' })
     .description('inline snippets into what any generator has written')
     .argument('<folder>', 'the folder that the generator has written')
@@ -65,25 +66,17 @@ export function createProgram(context: CliContext, argv: readonly string[] = [])
     .option('--concurrency <number>', 'requests made at the same time', Number)
     .option('--timeout <duration>', 'how long to fetch snippets')
     .option('--exclude <pattern...>', 'files whose embeds stay: glob patterns')
-    .addOption(
-      new Option('--scripts <rule>', 'what to do with scripts in snippets').choices([
-        'allow',
-        'strip',
-        'error',
-      ]),
-    )
+    .addOption(scripts.choices(['allow', 'strip', 'error']))
     .option('--strict', 'fail on HTML that would swallow the rest of a page')
     .option('--stale-if-error <duration>', 'how long the last good content may replace a snippet')
     .option('--offline', 'use only the cache')
     .addHelpText('after', 'Options are also read from snippets.config.js (.mjs, .ts), its default export.')
-    .action(async (folder, options, command) =>
-      (await import('./inline.ts')).inline(context, folder, options, command),
-    );
+    .action(async (folder, flags, self) => (await import('./inline.ts')).inline(cli, folder, flags, self));
 
   addCommand('list', offline)
     .description('list snippets and their pages; works offline')
     .option('--json', 'print JSON')
-    .action(async () => (await import('./list.ts')).list(context));
+    .action(async () => (await import('./list.ts')).list(cli));
 
   addCommand('check', { ...offline, ok: 'nothing changed', changed: 'something changed' })
     .description('say which snippets have changed since the build')
@@ -91,7 +84,7 @@ export function createProgram(context: CliContext, argv: readonly string[] = [])
     .option('--exec <command>', 'run when something changed or there is no usable record', parseCommand)
     .addHelpText('after', 'With --exec, the exit status of the command replaces 10 and 3.')
     .addHelpText('after', listsHelp)
-    .action(async (options) => (await import('./changes.ts')).check(context, options));
+    .action(async (options) => (await import('./changes.ts')).check(cli, options));
 
   addCommand('refresh', { ok: 'up to date now', needsBuild: 'a build is needed, and why' })
     .description('write changed snippets into pages, without a build')
@@ -100,45 +93,37 @@ export function createProgram(context: CliContext, argv: readonly string[] = [])
     .option('--skip-modified', 'skip pages that were changed after the build')
     .option('--after <command>', afterHelp, parseCommand)
     .addHelpText('after', listsHelp)
-    .action(async (options) => (await import('./changes.ts')).refresh(context, options));
+    .action(async (options) => (await import('./changes.ts')).refresh(cli, options));
 
   addCommand('watch', { needsBuild: 'no usable record: build, or pass --build' })
     .description('check and refresh regularly, and run a command after changes')
-    .option(
-      '--every <duration>',
-      'how often to check, varied by 10% (default: 30s; with --listen, 5m)',
-      parseInterval,
-    )
-    .option(
-      '--listen <host:port>',
-      'also check when a signed call arrives, such as 127.0.0.1:8787',
-      parseListen,
-    )
+    .option('--every <duration>', everyHelp, parseInterval)
+    .option('--listen <host:port>', listenHelp, parseListen)
     .option('--build <command>', 'build command, run if a refresh is not enough', parseCommand)
     .option('--exec <command>', 'deploy command, run once for each set of changes', parseCommand)
     .option('--skip-modified', 'skip pages that were changed after the build')
     .option('--after <command>', afterHelp, parseCommand)
     .option('--json', 'print events as JSON, one a line')
     .addHelpText('after', listsHelp)
-    .action(async (options) => (await import('./watch.ts')).watch(context, options));
+    .action(async (options) => (await import('./watch.ts')).watch(cli, options));
 
   addCommand('report', offline)
     .description('write an HTML page about the snippets of the site; works offline')
     .option('--to <file>', 'the file to write', 'snippets-report.html')
     .addOption(new Option('--json', 'print what the page is made from as JSON instead').conflicts('to'))
-    .action(async ({ to }) => (await import('./list.ts')).report(context, to));
+    .action(async ({ to }) => (await import('./list.ts')).report(cli, to));
 
   addCommand('doctor', { ok: 'ready to build', failed: 'not ready' })
     .description('check the setup: environment, URLs, certificate, key')
     .argument('[id]', 'a snippet to fetch; by default one of the last build')
     .option('--json', 'print JSON')
-    .action(async (id) => (await import('./doctor.ts')).doctor(context, id));
+    .action(async (id) => (await import('./doctor.ts')).doctor(cli, id));
 
   addCommand('get', { ok: 'done' })
     .description('get one snippet as a build would')
     .argument('<id>', "the snippet's id")
     .option('--params <json>', 'variables for the snippet: one JSON object')
-    .action(async (id, { params }) => (await import('./get.ts')).get(context, id, params));
+    .action(async (id, { params }) => (await import('./get.ts')).get(cli, id, params));
   return program;
 }
 
@@ -156,7 +141,7 @@ function parseListen(text: string): { host: string; port: number } {
   throw new InvalidArgumentError('Expected a host and a port, such as 127.0.0.1:8787 or [::1]:8787.');
 }
 
-/** A variable that is not set would make the command empty, and succeed. */
+/** With a variable that is not set, it would be empty, and succeed. */
 function parseCommand(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('Expected a command.');
   return text;

@@ -9,45 +9,45 @@ import { listManifests, manifestOf, manifestsIn, missingNote } from '../record/m
 import { type Environment, readEnvironment, variables } from '../settings/environment.ts';
 import { parseOptions } from '../settings/options.ts';
 import { resolveSettings, type Settings } from '../settings/settings.ts';
-import type { CliContext } from './terminal.ts';
+import type { Cli } from './terminal.ts';
 
-/** Where the record of the output folder is, whether or not there is one; without one, the only record of the project. */
-export function manifestPath({ cwd, manifest, output }: CliContext): string {
+/** Where the record of the output folder is or would be. Without one, it is the only record of the project. */
+export function manifestPath({ cwd, manifest, output }: Cli): string {
   if (manifest !== undefined) return resolve(cwd, manifest);
   const outDir = resolve(cwd, output ?? 'dist');
   const own = manifestOf(cwd, outDir);
   const [only, ...others] = listManifests(cwd);
-  // During a build, and after one that failed, an output has no record, and another one would be misleading.
+  // During a build, and after one that failed, there is no record, and another one would be misleading.
   const mayBeBuilt = existsSync(missingNote(own)) || (output === undefined && existsSync(outDir));
   return only === undefined || others.length > 0 || mayBeBuilt ? own : only;
 }
 
 /** The record of the last build; or a flaw, if it cannot be used. */
-export async function readRecord(context: CliContext) {
-  const file = manifestPath(context);
+export async function readRecord(cli: Cli) {
+  const file = manifestPath(cli);
   return { file, ...(await readManifest(file)) };
 }
 
 /**
- * @throws AstroError if there is no usable record, or the folder of `--output` does not exist; if it is a copy of the one
- * that the record is about, which `--manifest` allows for commands that only read.
+ * @throws AstroError if there is no usable record, or no folder of `--output`; or if that is a copy of the one on record,
+ * which `--manifest` allows for commands that only read.
  */
-export async function openProject(context: CliContext, writes = false) {
-  const { cwd, output } = context;
-  const { file, manifest, flaw } = await readRecord(context);
+export async function openProject(cli: Cli, writes = false) {
+  const { cwd, output } = cli;
+  const { file, manifest, flaw } = await readRecord(cli);
   if (manifest === undefined) throw await flawError(cwd, file, flaw);
   if (output === undefined) return { file, manifest };
   await requireFolder(cwd, output, 'The output folder');
   const [passed, built] = [resolve(cwd, output), manifest.output];
-  const isChecked = (writes || context.manifest === undefined) && existsSync(built);
-  // A server build writes pages into a folder of the output that is passed.
+  const isChecked = (writes || cli.manifest === undefined) && existsSync(built);
+  // A server build has its pages in a folder of the output.
   if (isChecked && !contains(realpathSync(passed), realpathSync(built))) {
     const message = `The record is about ${shownPath(cwd, built)}, which still exists, and not about ${shownPath(cwd, passed)}.`;
     const hint =
       'Run the command without --output and copy the folder again, or build with --outDir, which makes another record.';
     throw userError('unusable-output', message, hint);
   }
-  // Where the output was moved, a build still empties the folder that the record names.
+  // Only the output has moved: a build still empties `outDir`.
   return { file, manifest: { ...manifest, output: passed } };
 }
 
@@ -76,11 +76,11 @@ export async function requireFolder(cwd: string, folder: string, name: string, h
 }
 
 /**
- * Without the Astro config: the record has the settings of the last build. The key comes from the environment alone. Base
- * URLs that were options stay; the environment overrides the others, so that a service may move without a build.
+ * Those of the last build, without the Astro config. The key comes from the environment, as do base URLs that were not
+ * options: a service may have moved.
  */
-export async function readSettings(context: CliContext, manifest: Manifest | undefined): Promise<Settings> {
-  const environment = await readVariables(context, manifest);
+export async function readSettings(cli: Cli, manifest: Manifest | undefined): Promise<Settings> {
+  const environment = await readVariables(cli, manifest);
   if (manifest === undefined) return resolveSettings(parseOptions({}), environment);
   const { urlOptions, renderBaseUrl, retrieveBaseUrl, ...recorded } = manifest.settings;
   const urls = Object.fromEntries(urlOptions.map((name) => [name, manifest.settings[name]]));
@@ -90,13 +90,13 @@ export async function readSettings(context: CliContext, manifest: Manifest | und
     ...environment,
   });
   const { sanitizes, editLinks, images, ...rules } = manifest.rules;
-  // A function cannot be recorded. The other rules are about sanitized content, so none apply without it.
+  // `sanitize` cannot be recorded. The other rules are about sanitized content.
   return { ...settings, ...recorded, ...(sanitizes ? {} : rules) };
 }
 
-/** Where the last build read them; without a record, where a build without `--mode` would. */
-export function readVariables(context: CliContext, manifest?: Manifest): Promise<Environment> {
+/** Read as the last build did, or without one as a build without `--mode` would. */
+export function readVariables(cli: Cli, manifest?: Manifest): Promise<Environment> {
   const { mode = 'production', directory = '' } = { ...manifest?.environment };
-  const folder = directory !== false && resolve(context.cwd, directory);
-  return readEnvironment({ mode, directory: folder }, context);
+  const folder = directory !== false && resolve(cli.cwd, directory);
+  return readEnvironment({ mode, directory: folder }, cli);
 }

@@ -9,27 +9,27 @@ import type { Document, ErrorOutput } from './cli-output.ts';
 
 export interface OutputStream {
   write(text: string | Uint8Array): unknown;
-  /** Commands that are run write to it. Without it, what they write is passed on. */
+  /** Commands that are run write to it. Otherwise, their output is passed on. */
   fd?: number;
   isTTY?: boolean;
   columns?: number;
 }
 
-/** All that a command line has of the process that runs it. */
+/** All that commands have of the process. */
 export interface CliHost {
   cwd: string;
   env: NodeJS.ProcessEnv;
-  /** What commands that are run can read: nothing by default. */
+  /** For commands that are run. @default 'ignore' */
   stdin?: 'inherit' | 'ignore';
   stdout: OutputStream;
   stderr: OutputStream;
-  /** For what a command waits for itself. */
+  /** For waits of commands. */
   clock: Clock;
-  /** Where signals arrive. `SIGPIPE` says that nothing reads the output any more. */
+  /** `SIGPIPE` says that nothing reads the output any more. */
   signals?: Pick<EventEmitter, 'on' | 'off'>;
 }
 
-export interface CliContext extends CliHost {
+export interface Cli extends CliHost {
   terminal: Terminal;
   /** The record, if it is not in Astro's default cache directory. */
   manifest?: string | undefined;
@@ -43,17 +43,17 @@ export const exitCodes = {
   ok: 0,
   /** `check`: something has changed. */
   changed: 10,
-  /** Only a build helps: there is no usable record, or a refresh cannot update everything. */
+  /** There is no usable record, or a refresh cannot update everything. */
   needsBuild: 3,
   failed: 1,
-  /** An unknown command or option, or an invalid value of one. */
+  /** An unknown command or option, or an invalid value. */
   usage: 2,
 } as const;
 
-// Those for the arguments of a command. In a report on several snippets, no single code decides.
+// About the arguments of a command: a report on several snippets has no single code.
 const usageErrors: unknown[] = ['missing-output', 'unusable-output', 'invalid-id', 'invalid-params'];
 
-/** Why a command ended: the text for people, with its code and its hint, and `error` for `--json`. */
+/** Why a command ended: a text for people, and `error` for `--json`. */
 export function explain(thrown: unknown): Result<ErrorOutput> & { text: string } {
   const { message } = thrown as Error;
   if (thrown instanceof CommanderError) {
@@ -83,15 +83,15 @@ const coloredLines = /^ {4}([-+@]).*|^ {2}(ok|FAILED)/gm;
 
 const eraseLine = '\r\u001b[2K';
 
-/** Cleans all that a command shows, since most contains text from outside. */
+/** Cleans all that is shown: most contains text from outside. */
 export class Terminal {
   readonly #host: CliHost;
   #hasStatus = false;
-  /** Whether what is printed for people is a log: with times, and without progress. */
+  /** Whether to print a log, with times and without progress. */
   isLog = false;
-  /** The name of the command, if standard output is for its JSON alone. */
+  /** The name of the command, if it prints JSON. */
   json: string | undefined;
-  /** Of what was printed last, unless a command sets another one. */
+  /** Of the last document or failure, unless a command sets it. */
   exitStatus: number = exitCodes.ok;
 
   constructor(host: CliHost) {
@@ -113,7 +113,7 @@ export class Terminal {
     this.#host.stdout.write(`${cleanJson({ version: 1, command: this.json, ...output }, indent)}\n`);
   }
 
-  /** Prints a document as JSON, or as text, in color on a terminal that has colors. */
+  /** Prints a document as JSON, or its text, in color where there are colors. */
   show(document: { exitStatus: number }, textOf: () => string): void {
     this.exitStatus = document.exitStatus;
     if (this.json === undefined) this.print(textOf(), 'stdout', (clean) => this.#colored(clean));
@@ -123,7 +123,7 @@ export class Terminal {
   #colored(clean: string): string {
     const { stdout, env } = this.#host;
     const isTerminal = stdout.isTTY === true || env['FORCE_COLOR'] !== undefined;
-    // As `styleText` decides it, whose variables are always those of the process.
+    // As `styleText` decides it, which reads the variables of the process.
     if (!isTerminal || WriteStream.prototype.getColorDepth(env) <= 2) return clean;
     return clean.replace(coloredLines, (line, sign: keyof typeof colors, mark: keyof typeof colors) =>
       styleText(colors[sign ?? mark], line, { validateStream: false }),
@@ -138,7 +138,7 @@ export class Terminal {
     if (this.json !== undefined && exitStatus !== exitCodes.ok) this.printJson({ exitStatus, error });
   }
 
-  /** Says on standard error how far a long command is. On a terminal, one line is rewritten. */
+  /** Says how far a long command is. On a terminal, one line is rewritten. */
   openProgress(): Progress {
     const { stderr, env, clock } = this.#host;
     if (this.json !== undefined || this.isLog) return () => {};
@@ -154,7 +154,7 @@ export class Terminal {
     return paced({ first: 2_000, every: 100 }, rewrite, clock.now);
   }
 
-  /** Erases that line, before something else writes to the terminal. */
+  /** Erases that line before something else is written. */
   clearStatus(): void {
     if (this.#hasStatus) this.#host.stderr.write(eraseLine);
     this.#hasStatus = false;

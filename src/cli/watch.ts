@@ -7,7 +7,7 @@ import { notWrittenLines } from './list.ts';
 import { type ListenOptions, listen, readWebhookSecret } from './listen.ts';
 import { openProject, readRecord, readVariables } from './project.ts';
 import { addDue, deploy, isDue, runWithLists, whileAlone } from './run-command.ts';
-import { type CliContext, exitCodes, explain } from './terminal.ts';
+import { type Cli, exitCodes, explain } from './terminal.ts';
 
 export interface WatchOptions extends Pick<RefreshOptions, 'skipModified' | 'after'> {
   /** In milliseconds. @default half a minute; with `listen`, five */
@@ -17,22 +17,22 @@ export interface WatchOptions extends Pick<RefreshOptions, 'skipModified' | 'aft
   exec?: string;
 }
 
-/** Prints an event as JSON, or its text; an event without text is for scripts alone. */
+/** Prints an event as JSON, or its text, if it has one. */
 type Say = (event: WatchEvent, text?: string) => void;
 
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGPIPE'] as const;
 
-export async function watch(context: CliContext, options: WatchOptions): Promise<void> {
-  const { terminal, clock, signals } = context;
+export async function watch(cli: Cli, options: WatchOptions): Promise<void> {
+  const { terminal, clock, signals } = cli;
   const { build, exec, listen: address } = options;
-  // Besides calls, it is for those that do not arrive.
+  // With calls, it is for those that do not arrive.
   const { every = address === undefined ? 30_000 : 300_000 } = options;
-  const { manifest } = await readRecord(context);
-  const webhook = address && readWebhookSecret(await readVariables(context, manifest));
-  // Checked once in advance: a site that was not built is an error, not a problem that may pass.
-  if (build === undefined || manifest !== undefined) await openProject(context, true);
-  // What is written from now on is deployed even if this process ends before that.
-  if (exec !== undefined) await addDue(context, []);
+  const { manifest } = await readRecord(cli);
+  const webhook = address && readWebhookSecret(await readVariables(cli, manifest));
+  // In advance, since an error that a site was not built does not pass by itself.
+  if (build === undefined || manifest !== undefined) await openProject(cli, true);
+  // What is written from now on is deployed, even if this process ends before.
+  if (exec !== undefined) await addDue(cli, []);
   terminal.isLog = true;
   const stop = new AbortController();
   const { signal } = stop;
@@ -50,12 +50,12 @@ export async function watch(context: CliContext, options: WatchOptions): Promise
   for (const name of stopSignals) signals?.on(name, onSignal);
   try {
     const url = address && webhook && (await listen({ address, webhook, onCall, log, signal }));
-    // Not before signals are handled, since a caller may stop the command as soon as it says so.
+    // Not before signals are handled: a caller may stop the command when it reads this.
     const listening = url === undefined ? '' : `Listening for signed calls at ${url}\n`;
     const started = `${listening}Checking every ${every / 1000} s. Press Ctrl-C to stop.`;
     say({ event: 'started', everyMilliseconds: every, url }, started);
     while (!signal.aborted) {
-      const upToDate = await whileAlone({ ...context, signal }, turn);
+      const upToDate = await whileAlone({ ...cli, signal }, turn);
       // Many sites must not check at the same moment.
       const milliseconds = every * (0.9 + 0.2 * clock.random());
       say({ event: 'waiting', upToDate, milliseconds });
@@ -76,11 +76,11 @@ export async function watch(context: CliContext, options: WatchOptions): Promise
 const longestPause = 600_000;
 const noRecord = 'no record';
 
-/** A turn checks, writes, builds and deploys. It returns whether the whole site shows what is published, and was deployed. */
+/** A turn checks, writes, builds and deploys. It returns whether the site shows what is published, and was deployed. */
 function turns({ every, build, exec, ...options }: WatchOptions & { every: number }, say: Say) {
-  /** The trouble of the last check, and what only a build can update. Each is said once. */
+  /** What was said last of trouble, and of what only a build can update. */
   let [trouble, toBuild] = ['', ''];
-  /** What could not be built, and when that is tried again. */
+  /** What could not be built, and when to try again. */
   let failed: { what: string; pause: number; until: number } | undefined;
 
   const sayToBuild = (notWritten: NotWritten[]) => {
@@ -90,11 +90,11 @@ function turns({ every, build, exec, ...options }: WatchOptions & { every: numbe
     toBuild = reasons;
   };
 
-  /** @returns what has to be built, with what is published; `undefined` if that is not known. */
-  const update = async (context: CliContext): Promise<string | undefined> => {
+  /** @returns what has to be built, with what is published; `undefined` if unknown. */
+  const update = async (cli: Cli): Promise<string | undefined> => {
     say({ event: 'checking' });
     try {
-      const { document, published } = await refreshSite(context, { ...options, patience: checkPatience });
+      const { document, published } = await refreshSite(cli, { ...options, patience: checkPatience });
       const { written, notWritten, after } = document;
       if (trouble) say({ event: 'recovered' }, 'The check succeeded again.');
       trouble = '';
@@ -112,7 +112,7 @@ function turns({ every, build, exec, ...options }: WatchOptions & { every: numbe
         sayToBuild([{ name: 'The site', reason: `has no usable record: ${message} [${code}]` }]);
         return noRecord;
       }
-      // The codes tell kinds apart, since details such as attempts change each time.
+      // By their codes, as details such as attempts change each time.
       const kind = (thrown as Partial<UserError>).codes?.join() ?? message;
       const lines = [message, hint, 'The site stays as it is until then.'];
       if (kind !== trouble) say({ event: 'trouble', error }, lines.filter(Boolean).join('\n'));
@@ -122,20 +122,20 @@ function turns({ every, build, exec, ...options }: WatchOptions & { every: numbe
   };
 
   /** @returns whether the site is built now. */
-  const buildSite = async (context: CliContext, command: string, what: string): Promise<boolean> => {
-    const before = (await readRecord(context)).manifest?.builtAt;
+  const buildSite = async (cli: Cli, command: string, what: string): Promise<boolean> => {
+    const before = (await readRecord(cli)).manifest?.builtAt;
     say({ event: 'building' }, 'Building the site.');
-    const status = await runWithLists(context, command, undefined);
+    const status = await runWithLists(cli, command, undefined);
     // Any file may have changed.
-    if (exec !== undefined) await addDue(context, undefined);
-    const { file, manifest: { builtAt = before } = {} } = await readRecord(context);
+    if (exec !== undefined) await addDue(cli, undefined);
+    const { file, manifest: { builtAt = before } = {} } = await readRecord(cli);
     if (status === 0 && builtAt !== before) {
       say({ event: 'built', succeeded: true });
       [failed, toBuild] = [undefined, ''];
       return true;
     }
     const pause = Math.max(every, Math.min(longestPause, 2 * (failed?.pause ?? every)));
-    failed = { what, pause, until: context.clock.now() + pause };
+    failed = { what, pause, until: cli.clock.now() + pause };
     const problem =
       status === 0 ? `left no new record of a build at ${file}` : `exited with status ${status}`;
     const again = `It is run again in ${formatDuration(pause, 'long')}, or when something else changes.`;
@@ -144,18 +144,18 @@ function turns({ every, build, exec, ...options }: WatchOptions & { every: numbe
     return false;
   };
 
-  return async (context: CliContext): Promise<boolean> => {
-    const { clock, signal } = context;
-    const isToDeploy = async () => exec !== undefined && (await isDue(context));
-    let what = await update(context);
-    // That a failed build has left no record is nothing else to build.
+  return async (cli: Cli): Promise<boolean> => {
+    const { clock, signal } = cli;
+    const isToDeploy = async () => exec !== undefined && (await isDue(cli));
+    let what = await update(cli);
+    // A failed build leaves no record, which is nothing else to build.
     if (what !== undefined && what !== noRecord && what !== failed?.what) failed = undefined;
     const canBuild = clock.now() >= (failed?.until ?? 0) && !signal?.aborted;
-    if (build !== undefined && what && canBuild && (await buildSite(context, build, what))) what = '';
-    // Nothing that a failed build has left in the output is deployed.
+    if (build !== undefined && what && canBuild && (await buildSite(cli, build, what))) what = '';
+    // What a failed build has left is not deployed.
     const canDeploy = failed === undefined && !signal?.aborted;
     if (exec !== undefined && canDeploy && (await isToDeploy())) {
-      const status = await deploy(context, exec);
+      const status = await deploy(cli, exec);
       const problem = status === 0 ? undefined : `exited with status ${status}`;
       const text = problem && `The command of --exec ${problem}. It is run again with the next check.`;
       say({ event: 'deployed', succeeded: status === 0, problem }, text);

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { CliContext } from '../../src/cli/terminal.ts';
+import type { Cli } from '../../src/cli/terminal.ts';
 import { type Clock, systemClock } from '../../src/client/clock.ts';
 import { type CliResult, testContext } from '../support/cli.ts';
 import { copyOfEverything } from '../support/everything.ts';
@@ -14,7 +14,7 @@ describe('the progress of a command', () => {
   const onTerminal = (isTTY: boolean, columns = 80, TERM = 'xterm') =>
     testContext('/site', { TERM }, { clock, stream: { isTTY, columns } });
 
-  const openProgress = ({ terminal }: CliContext) => terminal.openProgress();
+  const openProgress = ({ terminal }: Cli) => terminal.openProgress();
 
   /** Calls it every 50 milliseconds, with the number of milliseconds. */
   function work(progress: ReturnType<typeof openProgress>, milliseconds: number) {

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Command } from 'commander';
 import { onTestFinished } from 'vitest';
 import { createProgram, runCli } from '../../src/cli/program.ts';
-import { type CliContext, type CliHost, type OutputStream, Terminal } from '../../src/cli/terminal.ts';
+import { type Cli, type CliHost, type OutputStream, Terminal } from '../../src/cli/terminal.ts';
 import { type Clock, systemClock } from '../../src/client/clock.ts';
 import { cleanEnvironment } from './environment.ts';
 
@@ -67,7 +67,7 @@ export function cli(...parameters: Parameters<typeof startCli>): Promise<CliResu
 }
 
 /** What a command of the source is called with, and what it has written. */
-export function testContext(...parameters: Parameters<typeof testHost>): Written & { context: CliContext } {
+export function testContext(...parameters: Parameters<typeof testHost>): Written & { context: Cli } {
   const { host, ...written } = testHost(...parameters);
   return { ...written, context: { ...host, terminal: new Terminal(host) } };
 }
