@@ -6,7 +6,7 @@ import { imageHref, imageType } from '../images/image-file.ts';
 import { astroMajor } from '../settings/astro-version.ts';
 import type { FetchedSnippet, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { snippetMemory } from './snippet-memory.ts';
-import { transformTexts } from './text-responses.ts';
+import { inlineTexts } from './text-responses.ts';
 import { escapeOwnErrors, textInliner } from './view.ts';
 
 /** A dev server. A page that is visible asks whether it has changed: then its snippets are fetched again. */
@@ -83,7 +83,7 @@ export class DevRun extends SiteRun {
         response.writeHead(200, headers).end(bytes);
       }, next);
     });
-    middlewares.use(transformTexts(textInliner(this, server, memory), this.site.logger));
+    middlewares.use(inlineTexts(textInliner(this, server, memory), this.site.logger));
 
     // A page without the new styles has to load again, once a tool has made them. Vite's own message does nothing, since
     // the name of the file ends in `.html`.

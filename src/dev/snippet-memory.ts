@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { SnippetError } from '../client/snippet-error.ts';
 import { effectOf, isSnippetFailure, type SnippetFailure } from '../failures/errors.ts';
-import type { FetchedSnippet, ShownAs } from '../snippets/fetch-snippets.ts';
+import type { FetchedSnippet, ShownAs, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 
 /** The latest state of a snippet. It has content, an error or, while the service is down, both. */
 export interface RememberedSnippet extends ShownAs {
@@ -10,7 +10,7 @@ export interface RememberedSnippet extends ShownAs {
   /** When the content was last known to be current. */
   checkedAt?: number;
   dueAt: number;
-  update?: Promise<void> | undefined;
+  update?: Promise<void>;
 }
 
 export type SnippetMemory = ReturnType<typeof snippetMemory>;
@@ -19,10 +19,7 @@ export type SnippetMemory = ReturnType<typeof snippetMemory>;
  * The snippets of a dev server. The first view of a snippet waits for the service. Each is asked for every two seconds,
  * however many pages are open, and every ten seconds while it is in trouble.
  */
-export function snippetMemory(
-  fetch: (use: ShownAs) => Promise<FetchedSnippet>,
-  warn: (line: string) => void,
-) {
+export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string) => void) {
   const states = new Map<string, RememberedSnippet>();
   /** What pages show, by its hash. */
   const shown = new Map<string, { snippets: readonly RememberedSnippet[]; askedAt: number }>();
@@ -55,9 +52,7 @@ export function snippetMemory(
   /** Fetches a snippet again if that is due, or needed now; once for all who ask at the same time. */
   const update = (snippet: RememberedSnippet, isNow = false): Promise<void> | undefined => {
     if (!isNow && Date.now() < snippet.dueAt) return undefined;
-    snippet.update ??= fetchAgain(snippet).finally(() => {
-      snippet.update = undefined;
-    });
+    snippet.update ??= fetchAgain(snippet).finally(() => delete snippet.update);
     return snippet.update;
   };
 

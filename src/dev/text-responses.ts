@@ -22,21 +22,19 @@ const partsOfVite = /\/(?:@(?:vite|id|fs)|node_modules)\/|\.map$/;
  * A middleware that inlines snippets in each response that may contain embeds, once it is complete. It runs before the page
  * is rendered, in whatever runtime.
  */
-export function transformTexts(
-  inline: TextInliner,
-  logger: AstroIntegrationLogger,
-): Connect.NextHandleFunction {
+export function inlineTexts(inline: TextInliner, logger: AstroIntegrationLogger): Connect.NextHandleFunction {
   const responses = correctStatus(logger);
   const encoded = new Set<string>();
   return ({ originalUrl = '/', method, headers }, response, next) => {
     const [path = '/'] = originalUrl.split('?');
     if (method !== 'GET' || partsOfVite.test(path)) return next();
+    const isFetched = headers['sec-fetch-dest'] === 'empty';
     const { writeHead, write, end } = response;
     const text = new PassThrough();
     let isBuffered: boolean | undefined;
 
     const send = async (kind: FileKind) => {
-      const sent = await inline(path, kind, await buffer(text), headers);
+      const sent = await inline(path, kind, await buffer(text), isFetched);
       Object.assign(response, { writeHead, write, end });
       if (typeof sent === 'string') {
         response.statusCode = 500;
@@ -67,14 +65,12 @@ export function transformTexts(
       return false;
     };
 
-    const pass = (part: 'write' | 'end') => {
-      return (...rest: [string]) => {
-        isBuffered ??= decide();
-        if (!isBuffered) return response[part](...rest);
-        text[part](...rest);
-        // The writer need not wait: all of it is kept.
-        return part === 'write' || response;
-      };
+    const take = (part: 'write' | 'end', rest: [string]) => {
+      isBuffered ??= decide();
+      if (!isBuffered) return response[part](...rest);
+      text[part](...rest);
+      // The writer need not wait: all of it is kept.
+      return part === 'write' || response;
     };
     Object.assign(response, {
       writeHead(status: number, ...rest: unknown[]) {
@@ -87,14 +83,14 @@ export function transformTexts(
         response.statusCode = status;
         return response;
       },
-      write: pass('write'),
-      end: pass('end'),
+      write: (...rest: [string]) => take('write', rest),
+      end: (...rest: [string]) => take('end', rest),
     });
     responses.run(response, next);
   };
 }
 
-/** Holds back the line that Astro logs of a request until it is known whether an error page was sent. */
+/** Holds back Astro's line about a request until it is known whether an error page was sent. */
 function correctStatus({ options }: AstroIntegrationLogger): AsyncLocalStorage<ServerResponse> {
   const responses = new AsyncLocalStorage<ServerResponse>();
   // Before Astro 7, it is `dest`.

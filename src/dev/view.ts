@@ -1,8 +1,7 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { escapeUTF8 } from 'entities/escape';
 import picomatch from 'picomatch';
 import type { ViteDevServer } from 'vite';
-import { dataElement, dataId, type PanelUse, panelSnippets } from '../build/edit-links/edit-links.ts';
+import { dataElement, panelSnippets } from '../build/edit-links/edit-links.ts';
 import { pageInliner } from '../build/inline-page.ts';
 import { containsKnownKey } from '../client/api-key.ts';
 import { cleanLines } from '../client/clean-text.ts';
@@ -31,7 +30,7 @@ export function textInliner(run: DevRun, server: ViteDevServer, memory: SnippetM
     page: string,
     kind: FileKind,
     bytes: Buffer,
-    headers: IncomingHttpHeaders,
+    isFetched: boolean,
   ): Promise<Buffer | string> => {
     const { settings, urls } = run;
     const isPage = kind === 'html';
@@ -52,8 +51,8 @@ export function textInliner(run: DevRun, server: ViteDevServer, memory: SnippetM
       if (embeds.length + invalid.length > 0) search.refuseOnDemand(page);
       const withoutKey = uses.size > 0 && isWithoutKey(settings);
       if (withoutKey) warn(withoutKeyWarning(settings));
-      // What a script fetches does not ask whether it has changed.
-      const isLast = !isPage || headers['sec-fetch-dest'] === 'empty';
+      // A script does not ask whether what it has fetched has changed.
+      const isLast = !isPage || isFetched;
       const show = async (use: SnippetUse) => ({ ...use, snippet: await memory.get(use, isLast) });
       // In the order of the page, whatever arrives first: the toolbar lists them.
       const shown = await Promise.all(withoutKey ? [] : uses.values().map(show));
@@ -84,16 +83,15 @@ export function textInliner(run: DevRun, server: ViteDevServer, memory: SnippetM
       return file;
     } catch (error) {
       const message = cleanLines((error as Error).message);
+      const { code, hint: next = '' }: Partial<UserError> = error instanceof UserError ? error : {};
       // A report names the codes itself.
-      const code = error instanceof UserError && error.code ? `${error.code}: ` : '';
-      const hint = error instanceof UserError ? code + error.hint : '';
+      const hint = code === undefined ? next : `${code}: ${next}`;
       const more = hint && `\n\n  Hint:\n${hint.replaceAll(/^/gm, '    ')}\n`;
       lines.set(failures ?? message, () => logger.error(hint ? message.trimEnd() + more : message));
       // Astro's error overlay expects HTML.
       const html = { message: asHtml(message), hint: asHtml(hint) };
       const err = { name: 'astro-snippets', title: 'Snippets', stack: message, ...html };
-      // A server island's own response is not shown: the page that contains it shows the error. Astro escapes it unless it
-      // is marked.
+      // The response of a server island is not shown, but its page is. Astro escapes what is not marked.
       const payload = { type: 'error' as const, __isEnhancedAstroErrorPayload: true, err };
       if (page.includes('/_server-islands/')) server.environments.client.hot.send(payload);
       return errorPage(base, err, hash);
@@ -116,7 +114,7 @@ export function linkOf(id: number, editUrl: Settings['editUrl'], warn: (line: st
   }
 }
 
-export function describeUse({ request: { params }, optionalPlaces, snippet }: ShownUse): PanelUse {
+export function describeUse({ request: { params }, optionalPlaces, snippet }: ShownUse) {
   const { content, checkedAt, error } = snippet;
   const facts = [
     params,
@@ -143,10 +141,10 @@ function keyError(shown: readonly ShownUse[], page: string): UserError {
   return userError('published-key', `The API key was found${source} on ${page}. The page is not shown.`);
 }
 
-/** The script of each page of `astro dev`. @param hot JavaScript for the page's connection to Vite. */
+/** The script of each page of `astro dev`. @param hot JavaScript for its connection to Vite */
 export function pageScript(hot: string): string {
   return `
-const shown = () => document.querySelector('script#${dataId}')?.dataset.hash;
+const shown = () => document.querySelector('script#snippet-edit-links')?.dataset.hash;
 const ask = () => {
   const hash = shown();
   if (hash !== undefined && document.visibilityState === 'visible') ${hot}.send('astro-snippets:ask', { hash });
@@ -160,7 +158,7 @@ ask();
 `;
 }
 
-/** Shows an error instead of a page, in Astro's own overlay. It reloads when the error is fixed. */
+/** Shows an error in Astro's own overlay, and reloads when it is fixed. */
 function errorPage(base: string, error: { message: string; hint: string }, hash: string | undefined): string {
   // Only "<" could end the script.
   const json = JSON.stringify(error).replaceAll('<', '\\u003c');
@@ -178,7 +176,7 @@ document.body.append(new ErrorOverlay(${json}));
 `;
 }
 
-/** Astro 5 shows an error in a module for the browser as HTML: what is written like an element would disappear. */
+/** Astro 5 shows an error in a module for the browser as HTML, in which a tag would disappear. */
 export function escapeOwnErrors(hot: { send: (...message: never[]) => void }): void {
   const send = hot.send.bind(hot) as (...message: unknown[]) => void;
   hot.send = (...message: { type?: string; err?: { plugin?: string; message: string } }[]) => {

@@ -10,21 +10,14 @@ import { canonicalPath, decodePath } from '../settings/site-urls.ts';
 import { embedsIn, fileOf, literalRequest, type SourceEmbed, shownSource } from './source-embeds.ts';
 
 export interface SiteSource {
-  folders: {
-    /** The project. */
-    root: string;
-    srcDir: string;
-    /** Its files are copied to the output. */
-    publicDir: string;
-    outDir: string;
-  };
+  folders: Record<'root' | 'srcDir' | 'publicDir' | 'outDir', string>;
   base: string;
   /** In the order in which Astro matches them. */
   routes: readonly IntegrationResolvedRoute[];
-  /** Files that Vite has loaded and that mention embeds. They may be outside of the project. */
+  /** The files that mention embeds, of those that Vite has loaded. They may be outside the project. */
   loaded: Set<string>;
-  /** The ids of what a module imports. `undefined` before anything is bundled. */
-  importsOf?: ((id: string) => Iterable<string>) | undefined;
+  /** The ids of what a module imports, once anything is bundled. */
+  importsOf?: (id: string) => Iterable<string>;
 }
 
 // What imports these may show any entry of any collection.
@@ -36,15 +29,15 @@ const image = /\.(?:png|jpe?g|webp|avif|gif|svg)$/;
 /** Finds out where embeds are written. The sources are read once an error or a warning needs them. */
 export class SourceSearch {
   readonly source: SiteSource;
-  #embeds: readonly SourceEmbed[] | undefined;
+  #embeds: SourceEmbed[] | undefined;
   /** By the entry point of the page. */
-  readonly #onPage = new Map<string, readonly SourceEmbed[]>();
+  readonly #onPage = new Map<string, SourceEmbed[]>();
 
   constructor(source: SiteSource) {
     this.source = source;
   }
 
-  get #all(): readonly SourceEmbed[] {
+  get #all(): SourceEmbed[] {
     this.#embeds ??= listSources(this.source).flatMap((file) => embedsIn(file));
     return this.#embeds;
   }
@@ -56,7 +49,7 @@ export class SourceSearch {
     return inside.flatMap((embed) => literalRequest(embed) ?? []);
   }
 
-  /** Says where an embed, or a snippet on any page, is written, for people; empty if that is not known. */
+  /** Says where an embed, or a snippet on any page, is written; empty if that is not known. */
   readonly whereWritten: PlaceOf = ({ id, file, line = 1, code, isDoubtful }) => {
     const { publicDir, root } = this.source.folders;
     const copied = join(publicDir, file ?? '');
@@ -94,7 +87,7 @@ export class SourceSearch {
     return this.#places(found).map((place) => `${place} ${flaw}`);
   }
 
-  /** Warns of embeds in frontmatter where the site draws images: one of a title would show their tags. */
+  /** Warns of embeds in frontmatter where the site draws images. */
   imageWarnings(): string[] {
     const drawn = this.source.routes.find(({ type, pattern }) => type === 'endpoint' && image.test(pattern));
     if (drawn === undefined) return [];
@@ -120,19 +113,21 @@ export class SourceSearch {
   }
 
   /** The embeds of the modules behind a page; all, if these are not known. */
-  #on(page: string | undefined): readonly SourceEmbed[] {
+  #on(page: string | undefined): SourceEmbed[] {
     const { folders, importsOf } = this.source;
-    const { entrypoint } = (page !== undefined && this.#routeOf(page)) || {};
-    if (entrypoint === undefined || importsOf === undefined) return this.#all;
-    const known = this.#onPage.get(entrypoint);
+    const entry = page === undefined ? undefined : this.#routeOf(page)?.entrypoint;
+    if (entry === undefined || importsOf === undefined) return this.#all;
+    const known = this.#onPage.get(entry);
     if (known !== undefined) return known;
-    const ids = new Set([fileOf(join(folders.root, entrypoint))]);
+    const ids = new Set([fileOf(join(folders.root, entry))]);
     for (const id of ids) for (const imported of importsOf(id)) ids.add(imported);
-    const files = new Set([...ids].map(fileOf));
-    const showsCollections = [...ids].some((id) => collections.test(id));
-    const isBehind = ({ file }: SourceEmbed) => files.has(file) || (showsCollections && isContent(file));
-    const found = ids.size === 1 ? this.#all : this.#all.filter(isBehind);
-    this.#onPage.set(entrypoint, found);
+    const files = new Set(ids.values().map(fileOf));
+    const isAny = ids.size === 1;
+    const showsContent = ids.values().some((id) => collections.test(id));
+    const found = this.#all.filter(
+      ({ file }) => isAny || files.has(file) || (showsContent && isContent(file)),
+    );
+    this.#onPage.set(entry, found);
     return found;
   }
 
@@ -144,7 +139,7 @@ export class SourceSearch {
   }
 
   /** @param page `undefined` for a snippet, which is written in all of the places; an embed is in one of them. */
-  #sentence(found: readonly SourceEmbed[], page: string | undefined, isDoubtful = false): string {
+  #sentence(found: SourceEmbed[], page: string | undefined, isDoubtful = false): string {
     const places = this.#places(found);
     if (places.length === 0) return '';
     const isComputed = found.some(({ id }) => id === undefined);
@@ -155,7 +150,7 @@ export class SourceSearch {
     return `written in ${new Intl.ListFormat('en-GB', { type }).format(shown)}${isComputed ? ', id computed' : ''}`;
   }
 
-  #places(embeds: readonly SourceEmbed[]): string[] {
+  #places(embeds: SourceEmbed[]): string[] {
     const { root } = this.source.folders;
     return [...new Set(embeds.map(({ file, line }) => `${shownSource(file, root)}:${line}`))];
   }
@@ -165,9 +160,7 @@ const contentTypes = 'md,mdx,markdown,mdown,mkdn,mkd,mdwn,htm,html,json,yml,yaml
 const moduleTypes = 'astro,js,cjs,mjs,jsx,ts,cts,mts,tsx,vue,svelte';
 
 /** Whether a file may be an entry of a collection, which no module imports. */
-function isContent(file: string): boolean {
-  return contentTypes.split(',').includes(extname(file).slice(1));
-}
+const isContent = (file: string) => contentTypes.split(',').includes(extname(file).slice(1));
 
 /** What is in `srcDir` or loaded, and content anywhere in the project but in packages, the output and hidden folders. */
 function listSources({ folders: { root, srcDir, publicDir, outDir }, loaded }: SiteSource): string[] {
@@ -181,7 +174,7 @@ function listSources({ folders: { root, srcDir, publicDir, outDir }, loaded }: S
 }
 
 /** The embeds that may be the one on a page, or those of a snippet on any page. */
-function likely(embeds: readonly SourceEmbed[], id: string | undefined, page: string | undefined) {
+function likely(embeds: SourceEmbed[], id: string | undefined, page: string | undefined) {
   const literal = embeds.filter((one) => one.id !== undefined && one.id.toLowerCase() === id?.toLowerCase());
   const computed = embeds.filter((one) => one.id === undefined);
   if (page === undefined) return literal.length > 0 ? literal : computed;

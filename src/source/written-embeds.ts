@@ -16,7 +16,6 @@ type Use = 'writes' | 'passes' | 'names' | 'imports';
 /** What a module does with the element, and whether it imports the component. */
 export type WrittenEmbeds = ReadonlySet<Use>;
 
-const wholeName = new RegExp(`^${elementName}$`, 'i');
 // Characters that no source contains stand for the expressions of a template.
 const hole = (index: number) => `\ue000${index}\ue001`;
 const opening = new RegExp(`<${elementName}(?=[\\s/>\\ue000])`, 'i');
@@ -29,7 +28,7 @@ const naming =
   /^(?:includes|\w*ndexOf|\w+With|split|search|match\w*|replace\w*|querySelector\w*|closest|getElementsByTagName|define|get|whenDefined|test|exec|debug|info|log|warn|error|\w*Error)$/;
 const codeElement = /^(?:code|pre|kbd|samp)$/;
 
-/** Finds out from the syntax tree whether a module writes the element, instead of only mentioning it. */
+/** Tells from the syntax tree of a module whether it writes the element, or only mentions it. */
 export function findWritten(program: SyntaxNode): WrittenEmbeds {
   const found = new Set<Use>();
 
@@ -37,7 +36,7 @@ export function findWritten(program: SyntaxNode): WrittenEmbeds {
   const visit = (node: SyntaxNode, use: Use | undefined): void => {
     const { type, quasis = [node], expressions = [] } = node;
     if (textOf(node.source) === 'astro-snippets/components') found.add('imports');
-    // The source of a Markdown file, which Astro adds to its module: as a page it is shown as HTML.
+    // Astro adds the source of a Markdown file to its module. A page shows it as HTML.
     if (type === 'FunctionDeclaration' && node.id?.name === 'rawContent') return;
     if (type === 'Literal' || type === 'TemplateLiteral') {
       const pieces = quasis.map((piece, at) => textOf(piece) + (at in expressions ? hole(at) : ''));
@@ -64,11 +63,12 @@ export function findWritten(program: SyntaxNode): WrittenEmbeds {
     const isExample = keys.includes('data-snippets-ignore') || created.some((one) => codeElement.test(one));
     // The component writes nothing here by itself: it does so on a page.
     const isPassed = use === 'passes' && found.has('imports') && created.includes('Snippet');
-    if (use !== undefined && (isPassed || created.some((one) => wholeName.test(one)))) found.add(use);
+    if (use !== undefined && (isPassed || created.some((one) => one.toLowerCase() === elementName)))
+      found.add(use);
     const inside = isExample ? undefined : use && (isIsland ? 'passes' : use);
     for (const one of given) {
       for (const part of (isIsland && one.properties) || [one]) {
-        // A fallback is shown until the island arrives: part of the page, not of the island.
+        // A fallback is part of the page, and shown until the island arrives.
         visit(part, isIsland && keyOf(part) === 'fallback' ? use : inside);
       }
     }

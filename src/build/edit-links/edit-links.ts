@@ -1,34 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cleanText } from '../../client/clean-text.ts';
-import { attributesOf, type Edit, type Range, type Tag, walk } from '../../embed/html-scanner.ts';
+import { attributesOf, type Range, type Tag, walk } from '../../embed/html-scanner.ts';
 import { asBytes, asUnit } from '../../embed/inline.ts';
 import { editUrlOf, type Settings } from '../../settings/settings.ts';
 import type { FetchedSnippets } from '../../snippets/fetch-snippets.ts';
 import type { FileEmbed, SnippetUse } from '../../snippets/file-embeds.ts';
 
-/** What the panel says of a snippet. */
-export interface PanelSnippet {
-  url?: string | undefined;
-  name?: string | undefined;
-  /** In `astro dev`: its requests. */
-  uses?: PanelUse[] | undefined;
-}
-
-export interface PanelUse {
-  facts: string;
-  error: string | undefined;
-  /** What "Copy embed" writes besides the id. */
-  attributes: string;
-}
-
-/** What the panel says of snippets, by their ids. */
-export function panelSnippets<Use extends Pick<SnippetUse, 'request'>>(
+/** What the panel says of snippets, by their ids. @param describe what it says of a request, in `astro dev` */
+export function panelSnippets<Use extends Pick<SnippetUse, 'request'>, Said = never>(
   uses: readonly Use[],
   fetched: ReadonlyMap<string, { name?: string | undefined }>,
   urlOf: (id: number) => string | undefined,
-  describe?: (use: Use) => PanelUse,
-): Record<string, PanelSnippet> {
+  describe?: (use: Use) => Said,
+): Record<string, { url?: string; name?: string; uses?: Said[] }> {
   const entries = [...Map.groupBy(uses, ({ request }) => request.id)].map(([id, some]) => {
     const name = some.map(({ request }) => fetched.get(request.key)?.name).find(Boolean);
     return [id, { url: urlOf(id), name: name && cleanText(name), uses: describe && some.map(describe) }];
@@ -45,17 +30,13 @@ export function linkSnippets(settings: Settings, uses: readonly SnippetUse[], fe
 }
 
 export interface EditLinks {
-  linked?: ReturnType<typeof linkSnippets>;
+  linked?: Readonly<Record<string, object>> | undefined;
   /** Of a page of `astro dev`, where the toolbar has the panel. Other pages get a script for it. */
   hash?: string | undefined;
 }
 
 /** Marks the embeds of a document where a browser reads comments, and adds what the panel reads. */
-export function linkPage(
-  page: Buffer,
-  embeds: readonly FileEmbed[],
-  { linked, hash }: EditLinks,
-): { embeds: readonly FileEmbed[]; script?: Edit } {
+export function linkPage(page: Buffer, embeds: readonly FileEmbed[], { linked, hash }: EditLinks) {
   if (linked === undefined) return { embeds };
   const { start, unmarked } = readPage(page.toString('latin1'), embeds);
   if (start === undefined) return { embeds };
@@ -72,14 +53,12 @@ export function linkPage(
   };
 }
 
-export const dataId = 'snippet-edit-links';
-
-/** What the scripts of a page read. */
-export function dataElement(snippets: readonly PanelSnippet[], hash?: string): string {
+/** What the scripts of a page read. In ASCII, as it may be in any encoding. */
+export function dataElement(snippets: readonly object[], hash?: string): string {
   const attribute = hash === undefined ? '' : ` data-hash="${hash}"`;
-  // In ASCII, as the page may be in any encoding, and without what could end the script.
+  // Without what could end the script.
   const data = JSON.stringify(snippets).replace(/[<>&\u0080-\uffff]/g, asUnit);
-  return `<script type="application/json" id="${dataId}"${attribute}>${data}</script>`;
+  return `<script type="application/json" id="snippet-edit-links"${attribute}>${data}</script>`;
 }
 
 const comments = /^\s*(?:(?:\/\/.*|\/\*\*[\s\S]*?\*\/)\n\s*)*/gm;

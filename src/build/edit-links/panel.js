@@ -25,7 +25,7 @@ const styles = `
   @media print { aside, .outlines { display: none } }
 `;
 
-/** Names, params and errors come from outside, so they are only ever set as text. */
+/** Names, params and errors come from outside, so they are only set as text. */
 export const make = (name, properties, ...children) => {
   const element = Object.assign(document.createElement(name), properties);
   element.append(...children);
@@ -76,7 +76,7 @@ export function addPanel(root, ...controls) {
   function outline(ranges) {
     const boxes = ranges.map(() => make('div', { className: 'outline' }));
     outlines.replaceChildren(...boxes);
-    // Again and again: what they are around may move for any reason.
+    // In each frame: what they are around may move for any reason.
     const draw = () => {
       if (!boxes[0]?.isConnected) return;
       for (const [index, box] of boxes.entries()) {
@@ -90,10 +90,9 @@ export function addPanel(root, ...controls) {
 
   function entry({ id, name, url, unmarked, uses = [] }, places) {
     const ranges = places.flatMap((place) => (place.id === id ? place.range : []));
-    const where = [
-      ranges.length > 0 && `in ${ranges.length} place${ranges.length === 1 ? '' : 's'} on this page`,
-      unmarked.length > 0 && `in ${unmarked.join(', ')}`,
-    ].filter(Boolean);
+    const where = unmarked.length > 0 ? [`in ${unmarked.join(', ')}`] : [];
+    const { length } = ranges;
+    if (length > 0) where.unshift(`in ${length} place${length === 1 ? '' : 's'} on this page`);
     const title = `snippet ${id}${name ? ` \u00b7 ${name}` : ''}`;
     const link = url
       ? make('a', { href: url, target: '_blank', rel: 'noopener', textContent: `Edit ${title}` })
@@ -135,7 +134,7 @@ export function addPanel(root, ...controls) {
 /** Adds the panel to a built page, with a button that opens it. */
 export function addToPage() {
   const host = document.createElement('snippet-edit-links');
-  // Whatever the styles of the page say of any element.
+  // Against styles of the page for any element.
   host.style.setProperty('all', 'initial', 'important');
   const root = host.attachShadow({ mode: 'open' });
   const { aside, panel, turn } = addPanel(root);
