@@ -49,9 +49,8 @@ export function embedStart(
   command: Command | undefined,
 ): string | Promise<string> {
   const { id, of, params, as, optional } = props;
-  const { isPrerendered, routePattern } = page;
   const { pathname } = page.url;
-  const path = isPrerendered ? pathname : containerPage;
+  const path = page.isPrerendered ? pathname : containerPage;
   // Astro's error page shows the error, and opens its place in an editor.
   const refuse = (code: ErrorCode, flaw: string, shown = path): UserError => {
     const { place, loc } =
@@ -68,8 +67,8 @@ export function embedStart(
     throw refuse('missing-integration', 'the integration is not in the Astro config.', pathname);
   }
   // Pages of Astro's Container API do not count as prerendered. `astro dev` checks all that it serves.
-  if (!isPrerendered && command !== 'dev' && integration.announce === undefined) {
-    const flaw = `the route ${routePattern} is rendered on demand. Snippets are inlined while the site is built.`;
+  if (!page.isPrerendered && command !== 'dev' && integration.announce === undefined) {
+    const flaw = `the route ${page.routePattern} is rendered on demand. Snippets are inlined while the site is built.`;
     throw refuse('on-demand-page', flaw, pathname);
   }
   const unknown = Object.keys(props).find((name) => !knownProp.test(name));
@@ -82,17 +81,15 @@ export function embedStart(
     throw refuse('invalid-as', `\`as\` must be "html" or "text", not ${JSON.stringify(as)}.`);
   }
   if (optional !== undefined && typeof optional !== 'boolean') {
-    const flaw = `\`optional\` must be true or false, not ${JSON.stringify(optional)}.`;
-    throw refuse('invalid-optional', flaw);
+    throw refuse('invalid-optional', `\`optional\` must be true or false, not ${JSON.stringify(optional)}.`);
   }
   const write = ({ id, params }: SnippetRequest) => {
     integration.announce?.(id, params, path);
     const attributes: EmbedAttributes = { id: String(id), params, as, optional: optional ? '' : undefined };
-    let tag = `<${elementName}`;
-    for (const [name, value] of Object.entries(attributes)) {
-      if (value !== undefined) tag += ` ${name}="${escapeAttribute(value)}"`;
-    }
-    return `${tag}>`;
+    const written = Object.entries(attributes).map(([name, value]) =>
+      value === undefined ? '' : ` ${name}="${escapeAttribute(value)}"`,
+    );
+    return `<${elementName}${written.join('')}>`;
   };
   const fail = (error: unknown): never => {
     throw error instanceof SnippetError ? refuse(error.code, error.reason) : error;

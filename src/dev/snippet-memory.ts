@@ -99,9 +99,7 @@ export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string)
   };
 }
 
-function isTrouble(error: SnippetFailure | undefined): error is SnippetFailure {
-  return error !== undefined && effectOf(error) === 'children';
-}
+const isTrouble = (error?: SnippetFailure) => error !== undefined && effectOf(error) === 'children';
 
 /** What distinguishes one failure from another. Its sentence does not, since it counts attempts and seconds. */
 export function failureLook(error: SnippetFailure | undefined): unknown {

@@ -186,6 +186,4 @@ export function escapeOwnErrors(hot: { send: (...message: never[]) => void }): v
   };
 }
 
-function asHtml(text: string): string {
-  return escapeUTF8(text).replaceAll('\n', '<br>').replaceAll('  ', '&nbsp; ');
-}
+const asHtml = (text: string) => escapeUTF8(text).replaceAll('\n', '<br>').replaceAll('  ', '&nbsp; ');

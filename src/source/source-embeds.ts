@@ -91,13 +91,9 @@ export function withoutComments(text: string, file: string): string {
   return blank(blank(shown, htmlComment), mdxComment);
 }
 
-function frontmatterOf(text: string): string {
-  return frontmatter.exec(text)?.[0] ?? '';
-}
+const frontmatterOf = (text: string) => frontmatter.exec(text)?.[0] ?? '';
 
-function blank(text: string, pattern: RegExp): string {
-  return text.replace(pattern, (found) => found.replace(/[^\n]/g, ' '));
-}
+const blank = (text: string, what: RegExp) => text.replace(what, (found) => found.replace(/[^\n]/g, ' '));
 
 function idIn(attributes: string): string | undefined {
   const [found, , quoted, number, bare] = literalId.exec(attributes) ?? [];
@@ -106,14 +102,10 @@ function idIn(attributes: string): string | undefined {
 }
 
 /** The file of a path or of a module's id, as Vite writes it: with slashes, and without a query. */
-export function fileOf(id: string): string {
-  return id.replace(/[?#].*$/, '').replaceAll('\\', '/');
-}
+export const fileOf = (id: string): string => id.replace(/[?#].*$/, '').replaceAll('\\', '/');
 
 /** How people know a file: by its path in the project. */
-export function shownSource(id: string, root: string): string {
-  return posix.relative(fileOf(root), fileOf(id));
-}
+export const shownSource = (id: string, root: string) => posix.relative(fileOf(root), fileOf(id));
 
 /** A file that does not exist, or no longer does, counts as empty. */
 function readSource(file: string): string {

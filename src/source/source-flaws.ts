@@ -5,56 +5,44 @@ import { fileOf, placeIn, shownSource, withoutComments } from './source-embeds.t
 import type { SiteSource } from './source-search.ts';
 import type { WrittenEmbeds } from './written-embeds.ts';
 
-/** What is wrong with a module. `message` follows the name of its file. Without a code, it is a warning. */
-type Flaw = { code?: ErrorCode; message: string };
+/** What is wrong with a module, after the name of its file. Without a code, it is a warning. */
+type Flaw = readonly [message: string, code?: ErrorCode];
 
-const perhapsOnDemand: Flaw = {
-  message:
-    'mentions an embed, and is part of what renders pages on demand, where it would stay empty. There, fetch the snippet with SnippetClient from astro-snippets/client in the frontmatter of the page.',
-};
-
+const perhapsOnDemand: Flaw = [
+  'mentions an embed, and is part of what renders pages on demand, where it would stay empty. There, fetch the snippet with SnippetClient from astro-snippets/client in the frontmatter of the page.',
+];
 // By the environments of Vite in which nothing replaces an embed.
 const flaws: Readonly<Record<string, readonly [certain: Flaw, perhaps: Flaw]>> = {
   client: [
-    {
-      code: 'embed-in-browser',
-      message: 'writes <snippet-embed> in the browser, where nothing replaces it.',
-    },
-    { message: 'mentions snippet-embed. An embed that it writes in the browser would stay empty.' },
+    ['writes <snippet-embed> in the browser, where nothing replaces it.', 'embed-in-browser'],
+    ['mentions snippet-embed. An embed that it writes in the browser would stay empty.'],
   ],
   ssr: [
-    {
-      code: 'on-demand-page',
-      message: 'is built for pages or server islands that are rendered on demand, and contains an embed.',
-    },
+    [
+      'is built for pages or server islands that are rendered on demand, and contains an embed.',
+      'on-demand-page',
+    ],
     perhapsOnDemand,
   ],
 };
-const inIsland: Flaw = {
-  code: 'on-demand-page',
-  message: 'passes an embed to a server island, which is rendered on demand.',
-};
+const inIsland: Flaw = ['passes an embed to a server island, which is rendered on demand.', 'on-demand-page'];
 
 /** Why a module of an environment must not be published; `undefined` if it may. */
 export function flawOf(found: WrittenEmbeds, id: string, environment: string): Flaw | undefined {
   const [certain, perhaps] = flaws[environment] ?? [];
   const isWritten = found.has('writes') || (environment === 'ssr' && found.has('imports'));
-  const flaw = (isWritten ? certain : undefined) ?? (found.has('passes') ? inIsland : undefined);
+  const flaw = (isWritten && certain) || (found.has('passes') ? inIsland : undefined);
   // The site cannot change a package, and the text of a raw file may be an example.
   const isOnlyWarned = id.includes('/node_modules/') || /[?&]raw\b/.test(id);
   return (flaw === undefined ? found.has('names') : isOnlyWarned) ? perhaps : flaw;
 }
 
-/**
- * @param isMixed whether the server bundle also has the prerendered pages, as in Astro 5
- * @throws AstroError that names each module that must not be published.
- */
+/** @throws AstroError that names each module that must not be published. */
 export function checkBundle(
   context: Rolldown.PluginContext,
   bundle: Rolldown.OutputBundle,
   modules: ReadonlyMap<string, WrittenEmbeds>,
   source: SiteSource,
-  isMixed: boolean,
   warn: (file: string, message: string) => void,
 ): void {
   const { name: environment } = context.environment;
@@ -65,10 +53,10 @@ export function checkBundle(
   const errors: { code: ErrorCode; text: string }[] = [];
   for (const [id, found] of candidates) {
     if (!chunks.some((bundled) => /snippet/i.test(bundled[id]?.code ?? ''))) continue;
-    const reached = environment === 'ssr' ? reach(context, id, source, isMixed) : 'page';
+    const reached = environment === 'ssr' ? reach(context, id, source) : 'page';
     const certain = flawOf(found, id, reached === undefined ? 'prerender' : environment);
     if (certain === undefined) continue;
-    const { code, message } = reached === 'perhaps' ? perhapsOnDemand : certain;
+    const [message, code] = reached === 'perhaps' ? perhapsOnDemand : certain;
     const file = fileOf(id);
     const place = isStore(id) ? 'The store of collections' : placeIn(file, source.folders.root).place;
     if (code === undefined) warn(file, `${place} ${message}`);
@@ -81,9 +69,7 @@ export function checkBundle(
   throw userError(first.code, [`${files} embeds where no snippet can be inlined.\n`, ...entries].join('\n'));
 }
 
-export function isStore(id: string): boolean {
-  return id.endsWith('astro:data-layer-content');
-}
+export const isStore = (id: string): boolean => id.endsWith('astro:data-layer-content');
 
 // These import everything: not all that is reached through them alone is shown on a page.
 const contentModules =
@@ -92,12 +78,7 @@ const contentModules =
 const middleware = /(?:virtual:astro:|astro-internal:)middleware/;
 
 /** Whether pages that are rendered on demand show what a module of the server bundle writes. */
-function reach(
-  context: Rolldown.PluginContext,
-  id: string,
-  { folders, routes }: SiteSource,
-  isMixed: boolean,
-): 'page' | 'perhaps' | undefined {
+function reach(context: Rolldown.PluginContext, id: string, { folders, routes, isMixed }: SiteSource) {
   const onDemand = routes.filter(({ isPrerendered, origin }) => !isPrerendered && origin !== 'internal');
   const pages = new Set(onDemand.map(({ entrypoint }) => fileOf(join(folders.root, entrypoint))));
   const seen = new Set([id]);
@@ -131,7 +112,7 @@ export function refuseUnrendered(source: string, file: string, root: string, ast
     : `<${element}>, where Astro ${astro} renders no components.`;
   const message = `${shownSource(file, root)}:${line} contains <${name}> in ${where}`;
   const embed = '<snippet-embed id="42"></snippet-embed>';
-  const hint = isMdx ? `<img src="…" alt='${embed}' />` : embed;
-  const error = userError('unrendered-component', message, `Write ${hint} there.`);
+  const hint = `Write ${isMdx ? `<img src="…" alt='${embed}' />` : embed} there.`;
+  const error = userError('unrendered-component', message, hint);
   throw Object.assign(error, { loc: { file, line, column: 0 } });
 }

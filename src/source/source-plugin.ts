@@ -49,7 +49,7 @@ export function sourcePlugin(
     transform: {
       order: 'post',
       filter: { code: mention },
-      async handler(code, id) {
+      async handler(text, id) {
         // Loaded only here: a site without embeds needs none of it.
         const { flawOf, isStore } = await import('./source-flaws.ts');
         const { fileOf, placeIn } = await import('./source-embeds.ts');
@@ -67,7 +67,7 @@ export function sourcePlugin(
         source.loaded.add(file);
         let program: SyntaxNode;
         try {
-          program = this.parse(code) as unknown as SyntaxNode;
+          program = this.parse(text) as unknown as SyntaxNode;
         } catch {
           return;
         }
@@ -78,13 +78,10 @@ export function sourcePlugin(
         const flaw = flawOf(written, id, environment === 'client' ? environment : 'prerender');
         if (flaw === undefined) return;
         const { place, line } = placeIn(file, source.folders.root);
-        const message = `${place} ${flaw.message}`;
-        if (flaw.code === undefined) return warn(file, message);
-        this.error({
-          message: `[astro-snippets/${flaw.code}] ${message}\n${hints[flaw.code]}`,
-          id: file,
-          loc: { file, line, column: 0 },
-        });
+        const [what, code] = flaw;
+        if (code === undefined) return warn(file, `${place} ${what}`);
+        const message = `[astro-snippets/${code}] ${place} ${what}\n${hints[code]}`;
+        this.error({ message, id: file, loc: { file, line, column: 0 } });
       },
     },
     generateBundle: {
@@ -92,8 +89,8 @@ export function sourcePlugin(
       order: 'pre',
       async handler(_options, bundle) {
         const { name: environment } = this.environment;
-        const isMixed = !separatesPrerendered(this.environment.getTopLevelConfig());
-        if (environment === (isMixed ? 'ssr' : 'prerender')) {
+        source.isMixed = !separatesPrerendered(this.environment.getTopLevelConfig());
+        if (environment === (source.isMixed ? 'ssr' : 'prerender')) {
           source.importsOf = (id) => {
             const { importedIds = [], dynamicallyImportedIds = [] } = this.getModuleInfo(id) ?? {};
             return [...importedIds, ...dynamicallyImportedIds];
@@ -102,7 +99,7 @@ export function sourcePlugin(
         const found = modules.get(environment);
         if (found === undefined) return;
         const { checkBundle } = await import('./source-flaws.ts');
-        checkBundle(this, bundle, found, source, isMixed, warn);
+        checkBundle(this, bundle, found, source, warn);
       },
     },
   };

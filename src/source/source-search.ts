@@ -16,6 +16,8 @@ export interface SiteSource {
   routes: readonly IntegrationResolvedRoute[];
   /** The files that mention embeds, of those that Vite has loaded. They may be outside the project. */
   loaded: Set<string>;
+  /** Whether the server bundle also has the prerendered pages, as in Astro 5. */
+  isMixed?: boolean;
   /** The ids of what a module imports, once anything is bundled. */
   importsOf?: (id: string) => Iterable<string>;
 }

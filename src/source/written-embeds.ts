@@ -85,6 +85,4 @@ function textOf(node: SyntaxNode | null | undefined): string {
   return typeof text === 'string' ? text : '';
 }
 
-function keyOf({ key }: SyntaxNode): unknown {
-  return key?.name ?? textOf(key);
-}
+const keyOf = ({ key }: SyntaxNode) => key?.name ?? textOf(key);

@@ -4,7 +4,6 @@
 
 const styles = `
   * { box-sizing: border-box }
-  [hidden] { display: none !important }
   .outlines, aside { z-index: 2147483647; pointer-events: none }
   .outlines { position: fixed; inset: 0; overflow: hidden }
   .outline { position: absolute; outline: 3px solid #c2410c; outline-offset: 3px }
