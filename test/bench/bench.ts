@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { type BenchResult, resultsFolder, tableOf } from './result.ts';
+import { type BenchResult, describeRun, growthOf, growthTable, resultsFolder, tableOf } from './result.ts';
 import { runSites, sitesFolder } from './run-sites.ts';
 import { fullSites, quickSites } from './sites.ts';
 
@@ -41,7 +41,9 @@ await runSites(sites, rounds, {
       JSON.stringify(JSON.parse(run)),
     );
     await writeFile(file, `${text}\n`);
-    if (done === rounds) process.stdout.write(`\n${tableOf(result)}`);
+    if (done < rounds) return;
+    const tables = [describeRun(result), tableOf(result, { withAims: true }), growthTable(growthOf(result))];
+    process.stdout.write(`\n${tables.join('\n\n')}`);
   },
 });
 const seconds = ((performance.now() - start) / 1000).toFixed(0);

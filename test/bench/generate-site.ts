@@ -10,6 +10,8 @@ export interface SiteSize {
   distinct: number;
   /** Of each page besides its embeds, in bytes. */
   pageSize: number;
+  /** Of each snippet, in bytes, where nothing is fetched. */
+  contentSize: number;
   /** What pages are: sections of one template, articles with a layout and twelve paragraphs, or the same in Markdown. */
   kind: 'sections' | 'articles' | 'markdown';
 }
@@ -70,11 +72,6 @@ const floor = {
 };
 export default defineConfig({ integrations: [floor] });`;
 
-const emptyConfig = `import { defineConfig } from 'astro/config';
-const hooks = ['config:setup', 'config:done', 'build:start', 'build:generated', 'build:done'];
-const empty = { name: 'empty', hooks: Object.fromEntries(hooks.map((name) => ['astro:' + name, () => {}])) };
-export default defineConfig({ integrations: [empty] });`;
-
 const request = `const get = async (id) => {
   const response = await fetch(process.env.SNIPPETS_RENDER_BASE_URL + '/snippets/' + id + '/render', {
     headers: { authorization: 'Bearer ' + process.env.SNIPPETS_API_KEY },
@@ -94,7 +91,6 @@ export function approachesFor({ distinct }: SiteSize): Record<string, Approach> 
   const contents = JSON.stringify(Object.fromEntries(ids.map((id) => [id, contentOf(id)])));
   return {
     plain: { imports: '', shown: '' },
-    empty: { imports: '', shown: '', config: emptyConfig },
     unused: { imports: '', shown: '', config: oursConfig },
     typed: {
       imports: "import { contents } from '../contents.js';",
@@ -109,7 +105,6 @@ export function approachesFor({ distinct }: SiteSize): Record<string, Approach> 
       config: oursConfig,
     },
     floor: { imports: '', shown: '<snippet-embed id={id}></snippet-embed>', config: floorConfig },
-    fetch: inComponent(asking, { 'src/get.js': `export ${request}` }),
     memo: inComponent(asking, {
       'src/get.js': `${request.replace('get', 'ask')}
 const asked = new Map();
@@ -118,24 +113,6 @@ export const get = (id) => {
   return asked.get(id);
 };`,
     }),
-    collection: inComponent(
-      `---
-import { getEntry } from 'astro:content';
-const entry = await getEntry('snippets', String(Astro.props.id));
----
-<Fragment set:html={entry.data.content} />`,
-      {
-        'src/content.config.js': `import { defineCollection } from 'astro:content';
-import { z } from 'astro/zod';
-${request}
-const snippets = defineCollection({
-  loader: async () =>
-    Promise.all(${JSON.stringify(ids)}.map(async (id) => ({ id: String(id), content: await get(id) }))),
-  schema: z.object({ id: z.string(), content: z.string() }),
-});
-export const collections = { snippets };`,
-      },
-    ),
     eleventy: inComponent(`---
 import Fetch from '@11ty/eleventy-fetch';
 const { content } = await Fetch(process.env.SNIPPETS_RENDER_BASE_URL + '/snippets/' + Astro.props.id + '/render', {

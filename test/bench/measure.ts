@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { startProgram } from '../support/command.ts';
 import { cleanEnvironment } from '../support/environment.ts';
 
@@ -14,7 +13,19 @@ export interface Usage {
   memory: number;
 }
 
-const recorder = join(import.meta.dirname, 'record-usage.ts');
+// Loaded into the process that is measured, as only itself knows its usage, when it ends. As JavaScript: to load TypeScript,
+// Node takes time and memory.
+const recorder = `
+  import { writeFileSync } from 'node:fs';
+  import { isMainThread } from 'node:worker_threads';
+  const file = process.env.BENCH_USAGE;
+  if (isMainThread && file) {
+    delete process.env.BENCH_USAGE;
+    process.on('exit', () => {
+      const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+      writeFileSync(file, JSON.stringify({ cpu: (userCPUTime + systemCPUTime) / 1e6, memory: maxRSS / 1024 }));
+    });
+  }`;
 
 /** Runs a script in its own Node process and measures it. @throws Error if it fails. */
 export async function measure(
@@ -31,7 +42,7 @@ export async function measure(
     NO_COLOR: '1',
     CI: '1',
     ...environment,
-    NODE_OPTIONS: `${environment['NODE_OPTIONS'] ?? ''} --import ${pathToFileURL(recorder)}`,
+    NODE_OPTIONS: `${environment['NODE_OPTIONS'] ?? ''} --import data:text/javascript,${encodeURIComponent(recorder)}`,
     BENCH_USAGE: usageFile,
   });
   const { exitCode, output } = await ended;

@@ -1,78 +1,99 @@
 import { median } from './measure.ts';
-import { type BenchResult, isBusy, rowsOf, sizeOf, tableOf } from './result.ts';
+import {
+  type BenchResult,
+  describeRun,
+  type Growth,
+  growthOf,
+  growthTable,
+  isBusy,
+  type Row,
+  rowsOf,
+  shown,
+  sizeOf,
+  tableOf,
+} from './result.ts';
 import type { Measured } from './run-sites.ts';
+import type { BenchSite } from './sites.ts';
 import { variants } from './variants.ts';
 
-/** Sites of which several approaches were measured. */
+/** The site on which the page compares other ways to show snippets. */
 function charted({ measured }: BenchResult): Measured[] {
-  return measured.filter(({ site }) => site.embeds > 0 && site.variants.length > 1);
+  return measured.filter(({ site }) => site.name === 'articles');
 }
 
 /** The text of docs/performance.md. */
 export function performancePage(result: BenchResult): string {
-  const sites = charted(result).map(
-    ({ site }) => `## ${sizeOf(site)}\n\n![Wall time of each approach](performance/${site.name}.svg)\n`,
-  );
+  const growth = growthOf(result);
   return `# Performance
 
-<!-- Written by \`npm run docs\` from the last whole run of \`npm run bench\`. -->
+<!-- From \`npm run bench\`, by \`npm run docs\`. -->
 
-What does a build cost with snippets? A ratio compares it with the same site with the contents typed into its pages, unless
-the row names another. \`5,000 pages × 5, 100 ms\` is a site with five embeds on each page, and a service that answers after
-100 ms. The service is another process, over TLS.
+Compared with the same contents typed into the pages:
 
 ${tableOf(result)}
-- _Measured_ is the median of the rounds, _spread_ their extremes, and _aim_ the most that it should be. Ratios are within a
-  round, in which the approaches are built in turns.
-- _CPU_ is the time of the whole process, on all threads.
-- _Floor_ is the least that puts snippets into pages: fetch each once, read, replace and write, without a check, a retry or a
-  record. For the site without embeds, it is an integration that does nothing.
-- _The pass alone_ is what happens after Astro has generated the pages, without the network.
+A page has 5 embeds, of 200 snippets unless it says otherwise. The service answers at once, or after the time given. _Built before_: with the record of the last build. _The pass_ follows Astro.
 
-${sites.join('\n')}
-## Measure it yourself
+Medians of builds in turns. ${describeRun(result)}
+
+${charted(result).map(({ site }) => chartSection(site))}${growth.length === 0 ? '' : growthSection(growth)}## Measure it yourself
 
 \`\`\`sh
-npm run bench              # everything, five rounds
-npm run bench -- --quick   # smaller sites, in under two minutes on a machine with nothing else to do
-npm run bench -- --sites large small --rounds 3
+npm run bench
+npm run bench -- --quick
 \`\`\`
 `;
 }
 
-/** The lines of the README, and where the rest is. CPU first: it says more on a machine that has other work, too. */
-export function readmeLines(result: BenchResult): string {
-  const rows = rowsOf(result).filter(({ what }) => !what.includes('against'));
-  const lines = Object.entries(readmeParts).flatMap(([part, circumstances]) => {
-    const row = rows.find(({ what }) => what.includes(part));
-    if (row === undefined) return [];
-    const { what, values, cpu, unit } = row;
-    const size = (what.split(`, ${part}`)[0] ?? '')
-      .replace(/ × (\d+)/, ' with $1 embeds each')
-      .replace(/^refresh/, '`refresh`');
-    const shown = (numbers: readonly number[]) => `${median(numbers).toFixed(2)} ${unit}`;
-    const compared = unit === '×' ? ' of the same site with the contents typed in' : '';
-    const name = `${size}${circumstances}`;
-    if (cpu === undefined) return `- ${name}: ${shown(values)} of CPU time`;
-    const wall = isBusy(result) ? '' : `, ${shown(values)} wall time`;
-    return `- ${name}: ${shown(cpu)} ${unit === '×' ? 'the' : 'of'} CPU time${wall}${compared}`;
-  });
-  const busy = isBusy(result) ? ' (a busy one, so CPU time alone says something)' : '';
-  return `${lines.join('\n')}\n- How it was measured, on which machine${busy}, and the rest: [docs/performance.md](docs/performance.md)\n`;
-}
+const chartSection = (site: BenchSite) => `## Other ways to show snippets
 
-/** What the README names of the measurements, with what it says instead of the names on the page. */
-const readmeParts = {
-  '0 ms, cold': ', a first build, from a service that answers at once',
-  'refresh of': ', instead of a build',
-};
+On ${sizeOf(site)}. _Fetch, read, replace, write_ is the least that can be done.
+
+![Wall time of each way](performance/${site.name}.svg)
+
+`;
+
+const growthSection = (growth: readonly Growth[]) => `## Growth
+
+Of the pass: µs of CPU time per embed, MB of memory.
+
+${growthTable(growth)}
+![CPU time per embed, by what grows](performance/growth.svg)
+
+Embeds share the cost of their page, whose code is slower before it is compiled. Long contents cost what it takes to write them.
+
+With 50,000 snippets, the first limit is a \`check\` of 50,000 requests: [webhooks](push.md) ask for one only after a change.
+
+`;
+
+/** The lines of the README: of two kinds of site, the one that takes longer. CPU first: it says more on a busy machine. */
+export function readmeLines(result: BenchResult): string {
+  const rows = rowsOf(result);
+  const cpuOf = ({ usages }: Row) => median(usages.map(({ cpu }) => cpu));
+  const builds = rows.filter(({ what }) => /^5,000 (?:pages|articles)$/.test(what));
+  const [slower] = builds.sort((a, b) => cpuOf(b) - cpuOf(a));
+  const refresh = rows.find(({ what }) => what.startsWith('`refresh`'));
+  const wall = (row: Row) => (isBusy(result) ? '' : `, ${shown(row, 'wall')} wall time`);
+  const busy = isBusy(result) ? ' (a busy one, so CPU time alone says something)' : '';
+  return [
+    slower &&
+      `- ${slower.what} with 5 embeds each, a first build: ${shown(slower, 'cpu')} the CPU time${wall(slower)} of the same site with the contents typed in\n`,
+    refresh &&
+      `- ${refresh.what}, instead of a build: ${shown(refresh, 'cpu')} of CPU time${wall(refresh)}\n`,
+    `- How it was measured, on which machine${busy}, and the rest: [docs/performance.md](docs/performance.md)\n`,
+  ].join('');
+}
 
 const bar = { height: 22, gap: 10, name: 270, length: 360, width: 760 };
 
 /** The charts, by their file names: a bar for each approach. */
 export function charts(result: BenchResult): Map<string, string> {
-  return new Map(charted(result).map((measured) => [`${measured.site.name}.svg`, chart(measured)]));
+  const drawn = charted(result).map((measured) => [`${measured.site.name}.svg`, chart(measured)] as const);
+  const growth = growthOf(result);
+  return new Map([...drawn, ...(growth.length === 0 ? [] : [['growth.svg', plot(growth)] as const])]);
 }
+
+const style =
+  '<style>text{font:14px system-ui,sans-serif;fill:#1f2937}.ours{fill:#047857}.other{fill:#1d4ed8}path{fill:none;stroke:#1d4ed8;stroke-width:2}@media(prefers-color-scheme:dark){text{fill:#e5e7eb}.ours{fill:#6ee7b7}.other{fill:#93b4ff}path{stroke:#93b4ff}}</style>';
 
 function chart({ site, runs }: Measured): string {
   const rows = site.variants.flatMap((name) => {
@@ -91,8 +112,37 @@ function chart({ site, runs }: Measured): string {
 <text x="${(bar.name + Number(width) + 8).toFixed(1)}" y="${middle}" dominant-baseline="central">${wall.toFixed(2)} s</text>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${bar.width} ${height}" width="${bar.width}" height="${height}" role="img" aria-label="Wall time: ${rows.map(({ name, wall }) => `${name} ${wall.toFixed(2)} s`).join(', ')}">
-<style>text{font:14px system-ui,sans-serif;fill:#1f2937}.ours{fill:#047857}.other{fill:#1d4ed8}@media(prefers-color-scheme:dark){text{fill:#e5e7eb}.ours{fill:#6ee7b7}.other{fill:#93b4ff}}</style>
+${style}
 ${drawn.join('\n')}
+</svg>
+`;
+}
+
+const plotted = { width: 760, height: 400, left: 60, right: 170, bottom: 40, top: 20 };
+/** A line for each thing that grows: what an embed costs, both on logarithmic scales. */
+function plot(growth: readonly Growth[]): string {
+  const { width, height, left, right, bottom, top } = plotted;
+  // From 1 to 1,000,000 of something, and from 1 µs to 10 ms.
+  const x = (value: number) => (left + (Math.log10(value) / 6) * (width - left - right)).toFixed(1);
+  const y = (value: number) =>
+    (height - bottom - (Math.log10(value) / 4) * (height - bottom - top)).toFixed(1);
+  const grown = growth.filter(({ points }) => points.length > 1);
+  const lines = grown.map(({ name, points }) => {
+    const places = points.map(({ size, perEmbed }) => [x(size), y(Math.max(1, perEmbed))] as const);
+    const [endX, endY] = places.at(-1) ?? [];
+    return `<path d="M${places.join('L')}"/><text x="${Number(endX) + 8}" y="${endY}" dominant-baseline="central">${name}</text>`;
+  });
+  const steps = [1, 100, 10_000, 1_000_000].map(
+    (value) =>
+      `<text x="${x(value)}" y="${height - 12}" text-anchor="middle">${value.toLocaleString('en')}</text>`,
+  );
+  const costs = ['1 µs', '10 µs', '0.1 ms', '1 ms', '10 ms'].map(
+    (text, power) =>
+      `<text x="${left - 8}" y="${y(10 ** power)}" text-anchor="end" dominant-baseline="central">${text}</text>`,
+  );
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="CPU time per embed, by what grows">
+${style}
+${[...lines, ...steps, ...costs].join('\n')}
 </svg>
 `;
 }

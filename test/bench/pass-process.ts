@@ -8,7 +8,7 @@ import { contentOf } from './contents.ts';
 
 // What happens after Astro has generated a site, in a process of its own: scan, inline, verify, record. The contents are
 // there at once, since the network is measured elsewhere.
-const [directory = '', manifest = ''] = process.argv.slice(2);
+const [directory = '', manifest = '', size] = process.argv.slice(2);
 const rules = { sanitize: undefined, scripts: 'allow', strict: false, policy: 'none' } as const;
 
 const fetcher = {
@@ -18,7 +18,11 @@ const fetcher = {
   async fetch(uses: readonly SnippetUse[]) {
     const snippets = new Map<string, FetchedSnippet>();
     for (const use of uses) {
-      const answer = { content: contentOf(use.request.id), variant: 'render', milliseconds: 0 } as const;
+      const answer = {
+        content: contentOf(use.request.id, { size: Number(size) }),
+        variant: 'render',
+        milliseconds: 0,
+      } as const;
       snippets.set(use.request.key, { ...answer, ...(await applyRules(answer, use, rules)) });
     }
     return snippets;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { median, type Usage } from './measure.ts';
 import type { Measured } from './run-sites.ts';
+import type { BenchSite } from './sites.ts';
 import type { VariantName } from './variants.ts';
 
 /** What `npm run bench` writes. */
@@ -19,131 +20,73 @@ export const resultsFolder: string = join(import.meta.dirname, 'results');
 /** The file of the last whole run. */
 export const fullResult: string = join(resultsFolder, 'full.json');
 
-/** One line of the table: what is compared, what came of it in each round, and what it should be. */
-interface Row {
+/** What came of a variant of a site in each round. */
+export interface Row {
   what: string;
-  /** Of each round. */
-  values: number[];
-  /** The same for CPU time instead of wall time. */
-  cpu?: number[];
-  unit: '×' | 's' | 'ms' | 'MB';
-  /** At most. Only said of the sites of a whole run. */
-  aim: number;
-  /** The same measured on the least that can be done, of each round. */
-  floor?: number[];
+  /** What the figures are: of the process, added to those of the same site without snippets, or how many times as much. */
+  kind: 'whole' | 'added' | 'times';
+  usages: Usage[];
+  aims: Partial<Usage>;
 }
 
-/** One that has to be compared within each round, in which the machine was as fast for both. */
-function ratio(
-  { site, runs }: Measured,
-  what: string,
-  [ours, theirs]: readonly [VariantName, VariantName],
-  { aim, of = 'wall' }: { aim: number; of?: 'wall' | 'memory' },
-): Row[] {
-  const pairs = pairsOf(runs[ours], runs[theirs]);
-  if (pairs.length === 0) return [];
-  const ratios = (all: readonly [Usage, Usage][], measured: keyof Usage) =>
-    all.map(([a, b]) => a[measured] / b[measured]);
-  const row: Row = { what: `${sizeOf(site)}${what}`, values: ratios(pairs, of), unit: '×', aim };
-  if (theirs === 'typed') row.floor = ratios(pairsOf(runs.floor, runs.typed), of);
-  return [of === 'wall' ? { ...row, cpu: ratios(pairs, 'cpu') } : row];
-}
+const kinds = ['wall', 'cpu', 'memory'] as const;
 
-function pairsOf(ours: readonly Usage[] = [], theirs: readonly Usage[] = []): [Usage, Usage][] {
-  return ours.flatMap((usage, round): [Usage, Usage][] => {
-    const other = theirs[round];
-    return other === undefined ? [] : [[usage, other]];
-  });
-}
+const number = (value: number) => value.toLocaleString('en');
 
 /** The size of a site for people. */
-export function sizeOf({ pages, embeds, latency, kind }: Measured['site']): string {
+export function sizeOf({ pages, embeds, latency, kind, distinct, grows }: BenchSite): string {
   const noun = { sections: 'pages', articles: 'articles', markdown: 'articles in Markdown' }[kind];
-  const size = `${pages.toLocaleString('en')} ${noun}${embeds === 0 ? '' : ` × ${embeds}`}`;
-  return embeds === 0 ? size : `${size}, ${latency} ms`;
+  const snippets = distinct > 2_500 || grows !== undefined ? `, ${number(distinct)} snippets` : '';
+  const wait = latency === 0 ? '' : `, ${latency} ms`;
+  const each = embeds === 0 ? ' without embeds' : embeds === 5 ? '' : ` × ${number(embeds)}`;
+  return `${number(pages)} ${noun}${each}${snippets}${wait}`;
 }
 
-const peers: readonly (readonly [VariantName, string])[] = [
-  ['memo', 'a memo of fetch'],
-  ['collection', 'a collection'],
-  ['fetch', 'fetch in the component'],
-  ['eleventy', '@11ty/eleventy-fetch'],
-];
+const names: Partial<Record<VariantName, (size: string, site: BenchSite) => string>> = {
+  cold: (size) => size,
+  unused: (size) => size,
+  warm: (size) => `${size}, built before`,
+  refresh: (_, { pages, embeds, distinct }) =>
+    `\`refresh\` of ${number(Math.ceil((pages * embeds) / distinct))} of ${number(pages)} pages`,
+  pass: (size) => `${size}, only the pass`,
+};
 
+/** What is compared within each round, in which the machine was as fast for both; and what stands for itself. */
 export function rowsOf({ measured }: Pick<BenchResult, 'measured'>): Row[] {
-  const site = (name: string) => measured.filter((one) => one.site.name === name);
-  const typed = (name: string, what: string, ours: VariantName, aim: number) =>
-    site(name).flatMap((one) => ratio(one, `, ${what}`, [ours, 'typed'], { aim }));
-  return [
-    ...typed('large', 'cold', 'cold', 1.12),
-    ...site('large').flatMap((one) =>
-      ratio(one, ', cold: peak memory', ['cold', 'typed'], { aim: 1.03, of: 'memory' }),
-    ),
-    ...['articles', 'markdown'].flatMap((name) => [
-      ...typed(name, 'cold', 'cold', 1.12),
-      ...typed(name, 'with the last manifest', 'warm', 1.1),
-      ...site(name).flatMap((one) =>
-        ratio(one, ', cold: peak memory', ['cold', 'typed'], { aim: 1.06, of: 'memory' }),
-      ),
-    ]),
-    ...typed('large-far', 'cold', 'cold', 1.11),
-    ...typed('large-far', 'with the last manifest', 'warm', 1.08),
-    ...typed('small', 'cold', 'cold', 1.35),
-    ...typed('small-far', 'cold', 'cold', 1.55),
-    ...site('large').flatMap(refreshRow),
-    ...site('plain').flatMap(plainRow),
-    ...site('pass').flatMap(passRows),
-    ...measured.flatMap((one) =>
-      peers.flatMap(([peer, name]) =>
-        ratio(one, `, against ${name}`, ['cold', peer], {
-          aim: one.site.name === 'large' && peer === 'memo' ? 1.05 : 1,
-        }),
-      ),
-    ),
-  ];
+  const sites = measured.filter(({ site }) => site.grows === undefined);
+  return sites.flatMap(({ site, runs }) =>
+    Object.entries(names).flatMap(([key, nameOf]): Row[] => {
+      const name = key as VariantName;
+      const usages = runs[name] ?? [];
+      const base = runs.typed ?? runs.without;
+      const isWhole = name === 'refresh' || name === 'pass';
+      if (usages.length === 0 || (base === undefined && !isWhole)) return [];
+      const kind = isWhole ? 'whole' : site.isAdded ? 'added' : 'times';
+      const compare = (usage: Usage, round: number) => {
+        const of = (figure: keyof Usage) => {
+          const other = base?.[round]?.[figure] ?? Number.NaN;
+          if (kind === 'whole') return usage[figure];
+          return kind === 'added' ? usage[figure] - other : usage[figure] / other;
+        };
+        return { wall: of('wall'), cpu: of('cpu'), memory: of('memory') };
+      };
+      const what = nameOf(sizeOf(site), site);
+      return [{ what, kind, usages: usages.map(compare), aims: site.aims?.[name] ?? {} }];
+    }),
+  );
 }
 
-function refreshRow({ site, runs: { refresh = [] } }: Measured): Row[] {
-  if (refresh.length === 0) return [];
-  const what = `refresh of ${Math.ceil(site.pages / 40)} pages, ${site.distinct} snippets`;
-  return [
-    {
-      what,
-      values: refresh.map(({ wall }) => wall),
-      cpu: refresh.map(({ cpu }) => cpu),
-      unit: 's',
-      aim: 0.39,
-    },
-  ];
-}
-
-function plainRow({ site, runs }: Measured): Row[] {
-  const added = (usages: readonly Usage[] | undefined) =>
-    pairsOf(usages, runs.without).map(([a, b]) => (a.cpu - b.cpu) * 1000);
-  const values = added(runs.unused);
-  if (values.length === 0) return [];
-  const what = `${sizeOf(site)} without embeds: added CPU`;
-  return [{ what, values, unit: 'ms', aim: 8, floor: added(runs.empty) }];
-}
-
-function passRows({ site, runs: { pass = [] }, manifest = 0 }: Measured): Row[] {
-  if (pass.length === 0) return [];
-  const what = `${site.pages.toLocaleString('en')} pages × ${site.embeds}, ${site.distinct.toLocaleString('en')} snippets, the pass alone`;
-  return [
-    { what: `${what}: CPU`, values: pass.map(({ cpu }) => cpu), unit: 's', aim: 10 },
-    { what: `${what}: peak memory`, values: pass.map(({ memory }) => memory), unit: 'MB', aim: 500 },
-    { what: `${what}: size of the manifest`, values: [manifest], unit: 'MB', aim: 16 },
-  ];
-}
-
-const digits = { '×': 3, s: 2, ms: 0, MB: 0 } as const;
-
-function shown(value: number, unit: Row['unit']): string {
-  return `${value.toFixed(digits[unit])}${unit === '×' ? '' : ' '}${unit}`;
+/** The median of a figure, for people. */
+export function shown({ kind, usages }: Row, figure: keyof Usage): string {
+  const value = median(usages.map((usage) => usage[figure]));
+  if (kind === 'times') return `${value.toFixed(2)}×`;
+  const sign = kind === 'added' && value >= 0 ? '+' : '';
+  if (figure === 'memory') return `${sign}${value.toFixed(0)} MB`;
+  return Math.abs(value) < 0.1 ? `${sign}${(value * 1000).toFixed(0)} ms` : `${sign}${value.toFixed(2)} s`;
 }
 
 /** What has to be known about a run to judge its figures. */
-function describeRun({ machine, at, rounds, folder, load }: BenchResult): string {
+export function describeRun({ machine, at, rounds, folder, load }: BenchResult): string {
   const busy = ` Other work ran on the machine (${load.toFixed(0)} processes for ${coresOf(machine)} cores), so wall time says little, and the spread is wide.`;
   const run = `${machine}. ${at.slice(0, 10)}, ${rounds === 1 ? '1 round' : `${rounds} rounds`}, sites ${folder}.`;
   return isBusy({ machine, load }) ? run + busy : run;
@@ -156,20 +99,61 @@ export function isBusy({ machine, load }: Pick<BenchResult, 'machine' | 'load'>)
   return load > 2 * coresOf(machine);
 }
 
-/** The aims as Markdown, which is as good to read on a terminal: the median over the rounds, and the extremes. */
-export function tableOf(result: BenchResult): string {
-  const lines = rowsOf(result).map(({ what, values, cpu, unit, aim, floor = [] }) => {
-    const spread = `${Math.min(...values).toFixed(digits[unit])}–${Math.max(...values).toFixed(digits[unit])}`;
-    const beside = cpu === undefined ? '' : shown(median(cpu), unit);
-    const least = floor.length === 0 ? '' : shown(median(floor), unit);
-    return `| ${what} | ${shown(median(values), unit)} | ${spread} | ${beside} | ${aim} | ${least} |`;
-  });
-  return [
-    describeRun(result),
-    '',
-    '| what | measured | spread | CPU | aim | floor |',
-    '| --- | --: | --: | --: | --: | --: |',
-    ...lines,
-    '',
-  ].join('\n');
+/** A table as Markdown, which is as good to read on a terminal. */
+export function table([head = [], ...rows]: readonly (readonly string[])[]): string {
+  const lines = [head, head.map((_, index) => (index === 0 ? '---' : '--:')), ...rows];
+  return lines.map((cells) => `| ${cells.join(' | ')} |\n`).join('');
+}
+
+/** The medians, and for those who work on the package the extremes and aims. */
+export function tableOf(result: BenchResult, { withAims = false } = {}): string {
+  const cell = (row: Row, figure: keyof Usage) => {
+    const values = row.usages.map((usage) => usage[figure]);
+    const digits = figure === 'memory' && row.kind !== 'times' ? 0 : 3;
+    const spread = `${Math.min(...values).toFixed(digits)}–${Math.max(...values).toFixed(digits)}`;
+    const aim = row.aims[figure] === undefined ? '' : `, aim ${row.aims[figure]}`;
+    return withAims ? `${shown(row, figure)} (${spread}${aim})` : shown(row, figure);
+  };
+  const rows = rowsOf(result).map((row) => [row.what, ...kinds.map((figure) => cell(row, figure))]);
+  return table([['', 'wall', 'CPU', 'memory'], ...rows]);
+}
+
+/** One thing of a site that grows, and what came of it. */
+export interface Growth {
+  name: string;
+  /** `perEmbed` in microseconds of CPU time, without the start of the process; memory in MB, at its peak. */
+  points: { size: number; perEmbed: number; memory: number }[];
+}
+
+const sizes: Record<NonNullable<BenchSite['grows']>, [name: string, of: (site: BenchSite) => number]> = {
+  nothing: ['start', () => 1],
+  pages: ['pages', ({ pages }) => pages],
+  snippets: ['snippets', ({ distinct }) => distinct],
+  embeds: ['embeds a page', ({ embeds }) => embeds],
+  content: ['bytes of content', ({ contentSize }) => contentSize],
+  everything: ['snippets, on 100,000 pages', ({ distinct }) => distinct],
+};
+
+export function growthOf({ measured }: Pick<BenchResult, 'measured'>): Growth[] {
+  const [start, ...sites] = measured.filter(({ site }) => site.grows !== undefined);
+  return [...Map.groupBy(sites, ({ site }) => sizes[site.grows ?? 'nothing'])].map(
+    ([[name, sizeIn], grown]) => ({
+      name,
+      points: grown.map(({ site, runs: { pass = [] } }) => {
+        const costs = pass.map(({ cpu }, round) => (cpu - (start?.runs.pass?.[round]?.cpu ?? 0)) * 1e6);
+        const perEmbed = median(costs) / site.pages / site.embeds;
+        return { size: sizeIn(site), perEmbed, memory: median(pass.map(({ memory }) => memory)) };
+      }),
+    }),
+  );
+}
+
+export function growthTable(growth: readonly Growth[]): string {
+  const rows = growth.map(({ name, points }) => [
+    name,
+    ...points.map(({ size, perEmbed, memory }) => {
+      return `${number(size)}: ${number(Math.round(perEmbed))}, ${memory.toFixed(0)}`;
+    }),
+  ]);
+  return table([['', 'small', 'larger', 'large'], ...rows]);
 }

@@ -1,10 +1,11 @@
 import { fork } from 'node:child_process';
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { approachesFor, generateSite, pageOf } from './generate-site.ts';
 import { measure, type Usage } from './measure.ts';
+import { sizeOf } from './result.ts';
 import type { BenchSite } from './sites.ts';
 import { prepare, type Variant, type VariantName, variants } from './variants.ts';
 
@@ -25,8 +26,6 @@ export interface Measured {
   site: BenchSite;
   /** One for each round. */
   runs: Partial<Record<VariantName, Usage[]>>;
-  /** The size of the manifest, in MB. */
-  manifest?: number;
 }
 
 /** Links all packages and this one into a folder, as if they were installed there. */
@@ -115,11 +114,10 @@ async function generate(folder: string, site: BenchSite): Promise<void> {
 }
 
 async function runRound(
-  measured: Measured,
+  { site, runs }: Measured,
   round: number,
   { folder, service, say }: { folder: string; service: ServiceProcess; say: (line: string) => void },
 ): Promise<void> {
-  const { site, runs } = measured;
   await service.tell({ latency: site.latency });
   // What is built needs the manifest of the cold build before it.
   const names = round % 2 === 0 ? site.variants : [...site.variants].sort(reversed);
@@ -132,16 +130,13 @@ async function runRound(
     let arguments_: string[] = [variant.command];
     if (variant.command === 'pass') {
       writePages(join(place, 'dist'), site);
-      arguments_ = [join(place, 'dist'), join(place, 'manifest.json')];
+      arguments_ = [join(place, 'dist'), join(place, 'manifest.json'), `${site.contentSize}`];
     }
     const usage = await measure(place, scripts[variant.command], arguments_, environment);
     runs[name] = [...(runs[name] ?? []), usage];
-    if (variant.command === 'pass') {
-      measured.manifest = statSync(join(place, 'manifest.json')).size / 1e6;
-      await rm(place, { recursive: true });
-    }
+    if (variant.command === 'pass') await rm(place, { recursive: true });
     say(
-      `${site.name}, ${variant.name}: ${usage.wall.toFixed(2)} s, ${usage.cpu.toFixed(2)} s of CPU, ${usage.memory.toFixed(0)} MB`,
+      `${sizeOf(site)}, ${variant.name}: ${usage.wall.toFixed(2)} s, ${usage.cpu.toFixed(2)} s of CPU, ${usage.memory.toFixed(0)} MB`,
     );
   }
 }

@@ -10,7 +10,7 @@ const { origin } = await httpServer((request, response) => {
   const id = Number(/\/snippets\/(\d+)/.exec(request.url)?.[1]);
   const send = () => {
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ content: contentOf(id, edition) }));
+    response.end(JSON.stringify({ content: contentOf(id, { edition }) }));
   };
   if (latency === 0) send();
   else setTimeout(send, latency);

@@ -1,4 +1,5 @@
 import type { SiteSize } from './generate-site.ts';
+import type { Usage } from './measure.ts';
 import type { VariantName } from './variants.ts';
 
 /** One site with one latency of the service, and the variants measured on it. */
@@ -9,48 +10,113 @@ export interface BenchSite extends SiteSize {
   variants: VariantName[];
   /** How many times each variant is run in a round, if more than once. */
   times?: number;
+  /** The most that a variant should take, of what the same site without it takes. */
+  aims?: Partial<Record<VariantName, Partial<Usage>>>;
+  /** Whether aims and results are what is added to that, and not how many times as much it is. */
+  isAdded?: true;
+  /** What of the site grows from one to the next, of those on which growth is measured. */
+  grows?: keyof typeof growing;
 }
 
-const peers: VariantName[] = ['memo', 'collection'];
-// One request for each embed on each page would take minutes on a large site, and shows the same on a small one.
-const everyone: VariantName[] = [...peers, 'fetch', 'eleventy'];
+const common = {
+  embeds: 5,
+  distinct: 200,
+  pageSize: 4_000,
+  contentSize: 200,
+  kind: 'sections',
+  latency: 0,
+} as const;
 
-const common = { embeds: 5, distinct: 200, pageSize: 4_000, kind: 'sections', latency: 0 } as const;
+/** Each with the same number of embeds, if that is not what grows. */
+const growing = {
+  // Hardly more than the start of the process.
+  nothing: [{ pages: 1 }],
+  pages: [1_000, 10_000, 100_000].map((pages) => ({ pages })),
+  snippets: [10, 1_000, 50_000].map((distinct) => ({ distinct })),
+  embeds: [5, 100, 1_000].map((embeds) => ({ embeds, pages: 50_000 / embeds })),
+  content: [
+    { contentSize: 100, pages: 2_000, distinct: 10 },
+    { contentSize: 10_000, pages: 2_000, distinct: 10 },
+    // Of 5 MB each.
+    { contentSize: 1_000_000, pages: 20, distinct: 10 },
+  ],
+  everything: [{ pages: 100_000, distinct: 50_000 }],
+};
+
+const cold = { wall: 1.12, cpu: 1.16, memory: 1.06 };
+const large = { ...common, pages: 5_000, aims: { cold, warm: { wall: 1.1 } } };
+const near = { cold: { ...cold, memory: 1.03 } };
+const far = { cold: { wall: 1.11 }, warm: { wall: 1.08 } };
+const small = { ...common, pages: 200, variants: ['typed', 'cold'] as VariantName[] };
 
 export const fullSites: BenchSite[] = [
+  { ...large, name: 'large', variants: ['typed', 'cold'], aims: near },
+  { ...large, name: 'large-far', latency: 100, variants: ['typed', 'cold', 'warm'], aims: far },
   {
-    ...common,
-    name: 'large',
-    pages: 5_000,
-    variants: ['typed', 'floor', 'cold', 'warm', 'refresh', ...peers],
-  },
-  {
-    ...common,
-    name: 'large-far',
-    pages: 5_000,
-    latency: 100,
-    variants: ['typed', 'floor', 'cold', 'warm', ...peers],
-  },
-  {
-    ...common,
+    ...large,
     name: 'articles',
     kind: 'articles',
-    pages: 5_000,
     variants: ['typed', 'floor', 'cold', 'warm', 'memo', 'eleventy'],
   },
-  { ...common, name: 'markdown', kind: 'markdown', pages: 5_000, variants: ['typed', 'cold', 'warm'] },
-  { ...common, name: 'small', pages: 200, latency: 20, variants: ['typed', 'floor', 'cold', ...everyone] },
-  { ...common, name: 'small-far', pages: 200, latency: 100, variants: ['typed', 'floor', 'cold', ...peers] },
-  { ...common, name: 'plain', pages: 200, embeds: 0, variants: ['without', 'empty', 'unused'], times: 5 },
-  { ...common, name: 'pass', pages: 100_000, distinct: 10_000, variants: ['pass'] },
+  { ...large, name: 'markdown', kind: 'markdown', variants: ['typed', 'cold'] },
+  { ...small, name: 'small', latency: 20, aims: { cold: { wall: 1.25 } } },
+  { ...small, name: 'small-far', latency: 100, aims: { cold: { wall: 1.4 } } },
+  {
+    ...small,
+    name: 'many-far',
+    pages: 2_000,
+    distinct: 10_000,
+    latency: 100,
+    // 100 at a time take 10 s.
+    aims: { cold: { wall: 13 } },
+    isAdded: true,
+  },
+  {
+    ...common,
+    name: 'plain',
+    pages: 200,
+    embeds: 0,
+    variants: ['without', 'unused'],
+    times: 5,
+    aims: { unused: { cpu: 0.008 } },
+    isAdded: true,
+  },
+  // One of these snippets is on ten pages.
+  {
+    ...common,
+    name: 'refresh',
+    pages: 5_000,
+    distinct: 2_500,
+    variants: ['cold', 'refresh'],
+    aims: { refresh: { wall: 0.39 } },
+  },
+  {
+    ...common,
+    name: 'pass',
+    pages: 100_000,
+    distinct: 10_000,
+    variants: ['pass'],
+    aims: { pass: { cpu: 8, memory: 500 } },
+  },
+  ...Object.entries(growing).flatMap(([grows, sizes]) =>
+    sizes.map((size) => ({
+      ...common,
+      pages: 10_000,
+      distinct: 1_000,
+      variants: ['pass' as const],
+      name: 'growth',
+      grows: grows as keyof typeof growing,
+      ...size,
+    })),
+  ),
 ];
 
 /**
- * The same with fewer pages, and without the floors: enough to see that everything still works, and what changed by a lot.
+ * The same with fewer pages, and without the floor: enough to see that everything still works, and what changed by a lot.
  */
 export const quickSites: BenchSite[] = fullSites.map((site) => ({
   ...site,
-  pages: Math.max(50, site.pages / 10),
+  pages: Math.min(site.pages, Math.max(20, site.pages / 10)),
   distinct: Math.min(site.distinct, 1_000),
-  variants: site.variants.filter((name) => name !== 'floor' && name !== 'empty'),
+  variants: site.variants.filter((name) => name !== 'floor'),
 }));

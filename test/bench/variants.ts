@@ -16,15 +16,12 @@ const built = { starts: 'cold', command: 'build' } as const;
 export const variants = {
   typed: { ...built, name: 'typed in', approach: 'typed' },
   cold: { ...built, name: 'astro-snippets, cold', approach: 'ours' },
-  warm: { ...built, name: 'astro-snippets, with the last manifest', approach: 'ours', starts: 'built' },
+  warm: { ...built, name: 'astro-snippets, built before', approach: 'ours', starts: 'built' },
   refresh: { name: 'astro-snippets refresh', approach: 'ours', starts: 'built', command: 'refresh' },
   floor: { ...built, name: 'fetch, read, replace, write', approach: 'floor' },
   memo: { ...built, name: 'await fetch with a memo', approach: 'memo' },
-  collection: { ...built, name: 'a collection of all snippets', approach: 'collection' },
-  fetch: { ...built, name: 'await fetch in the component', approach: 'fetch' },
   eleventy: { ...built, name: '@11ty/eleventy-fetch', approach: 'eleventy' },
   without: { ...built, name: 'without the integration', approach: 'plain' },
-  empty: { ...built, name: 'with an integration that does nothing', approach: 'empty' },
   unused: { ...built, name: 'with the integration, no embeds', approach: 'unused' },
   pass: { name: 'the pass alone', approach: 'pages', starts: 'generated', command: 'pass' },
 } as const satisfies Record<string, Variant>;
