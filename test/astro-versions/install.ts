@@ -10,7 +10,7 @@ export function install(version: number): void {
   npm(join(folder, '../..'), 'pack', '--ignore-scripts', '--pack-destination', folder);
   const packed = readdirSync(folder).find((name) => /^astro-snippets-\d.*\.tgz$/.test(name));
   renameSync(join(folder, String(packed)), join(folder, 'astro-snippets.tgz'));
-  // npm would keep the package of the last time.
+  // Otherwise npm keeps the package of the last run.
   rmSync(join(installation, 'node_modules/astro-snippets'), { recursive: true, force: true });
   rmSync(join(installation, 'node_modules/.package-lock.json'), { force: true });
   npm(installation, 'install', '--no-package-lock', '--no-audit', '--no-fund');

@@ -10,7 +10,7 @@ const service = await sharedService({});
 const literal = '<p class="pt-[6px]">Its id is written in the page.</p>';
 const plain = styledSites['no tool'];
 
-test('a rejected key ends the early requests as it ends the others', async () => {
+test('a rejected key ends early requests too', async () => {
   const ids = Array.from({ length: 400 }, (_, index) => index + 1);
   const site = await temporarySite({
     ...plain.files(),
@@ -52,7 +52,7 @@ test('a snippet that is prepared early is sanitized once, and without a key its 
   expect(await readFile(join(site.directory, classFile), 'utf8')).toBe(classes);
 });
 
-test('with the option params, a snippet is not asked for early without them', async () => {
+test('with the option params, no snippet is requested early without its params', async () => {
   service.put(1, literal);
   const site = await temporarySite({
     'astro.config.mjs': configWith('{ classes: true, params: ({ page }) => ({ page }) }'),

@@ -39,19 +39,19 @@ describe('a site with edit links', async () => {
     },
   );
 
-  /** A page with its script as `…`, and what that script reads. */
+  /** A page with its script replaced by `…`, and the data that the script reads. */
   async function linked(name: string): Promise<{ page: string; data: unknown }> {
     const page = await site.read(name);
     const [script = '', data = ''] =
       /<script type="application\/json" id="snippet-edit-links">(.*?)<\/script><script[\s\S]*?<\/script>/.exec(
         page,
       ) ?? [];
-    // It could end the script.
+    // `</script>` would end the script.
     expect(data).not.toContain('<');
     return { page: page.replace(script, '…'), data: JSON.parse(data) };
   }
 
-  test('has places marked where a browser reads a comment, and the others named, each once', async () => {
+  test('marks places where a comment can be, and names the others, each once', async () => {
     const { page, data } = await linked('places.html');
     expect(page.match(/<!--snippet 1-->one<!--\/snippet 1-->/g)).toHaveLength(6);
     expect(page.match(/<!--snippet 1-->/g)).toHaveLength(6);
@@ -66,7 +66,7 @@ describe('a site with edit links', async () => {
     expect(data).toEqual([{ id: 1, url: 'https://edit.example/1', unmarked }]);
   });
 
-  test('has its script at the end of the head, before the body, or at the end of a page without both', async () => {
+  test('has its script at the end of the head, before the body, or at the end of a page without either', async () => {
     expect((await linked('places.html')).page).toContain(`<meta name="ü" content='one'>…</head><body>`);
     expect((await linked('headless.html')).page).toContain('<html lang="en">…<body>');
     expect((await linked('open.html')).page).toContain('<title>t</title>…<body>');
@@ -74,7 +74,7 @@ describe('a site with edit links', async () => {
     expect(await site.read('part.html')).not.toMatch(/<script|<!--snippet/);
   });
 
-  test('has marks around snippets on its pages', async () => {
+  test('marks snippets on its pages', async () => {
     expect(output).toContain('edit links on 5 pages');
     expect(output).toContain('Edit links are on (editLinks: true)');
     const page = await site.read('index.html');
@@ -83,7 +83,7 @@ describe('a site with edit links', async () => {
       '<p id="text">Says <!--snippet 1-->one<!--/snippet 1-->.</p>',
       '<div id="html"><!--snippet 2--><p>two</p><!--/snippet 2--></div>',
       'no banner',
-      // It would swallow the second mark.
+      // An open comment would swallow the second mark.
       '<footer><b>four</b><!-- open</footer>',
       `script-src ${hashSource(panelScript())}`,
     ]) {
@@ -106,7 +106,7 @@ describe('a site with edit links', async () => {
     expect(await site.list()).not.toContain('index.html');
   });
 
-  test('has the names of snippets, and the hash of the script in the headers of its pages, where its policy is there', async () => {
+  test("has the names of snippets, and the script's hash in its headers if its policy is there", async () => {
     const other = await temporarySite({
       'astro.config.mjs': configWithPolicy(
         `{ editUrl: (id) => '/' + id, editLinks: true }`,

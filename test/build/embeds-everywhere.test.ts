@@ -64,7 +64,7 @@ async function expectPage(): Promise<void> {
 
 const xml = new XMLParser({ ignoreAttributes: false, trimValues: false, attributeNamePrefix: '@' });
 
-/** What Astro's Markdown makes of the post's body. */
+/** The post's body as Astro's Markdown renders it. */
 const body = `<p>Body ${html} and ${html} end.</p>${astroVersion < 7 ? '' : '\n'}`;
 
 async function expectFeeds(): Promise<void> {
@@ -92,12 +92,12 @@ async function expectData(): Promise<void> {
   expect(await site.read('llms.txt')).toBe(`# ${title}\n\n> ${text}\n`);
 }
 
-describe('an embed in a frontmatter title and a body is read as the content of its snippet', () => {
-  test('in every place of a page', expectPage);
+describe('an embed in a frontmatter title and in a body shows its snippet', () => {
+  test('everywhere in a page', expectPage);
   test('in feeds', expectFeeds);
   test('in JSON, a web app manifest and text files', expectData);
 
-  test('without a warning, and no file of the output holds an embed', async () => {
+  test('without a warning, and no embed is left in the output', async () => {
     expect(output).not.toContain('[WARN] [astro-snippets]');
     for (const name of await site.list()) expect(await site.read(name), name).not.toMatch(/snippet-embed/i);
   });

@@ -13,7 +13,7 @@ async function expectPages(site: Site, expected: readonly string[]): Promise<voi
   for (const page of pages) expect(await site.read(page)).not.toContain('snippet-embed');
 }
 
-describe('what is wrong with the whole site', async () => {
+describe('an error of the whole site', async () => {
   const { service, site } = await sharedSite(
     { 1: '<b>one</b>', 2: '<b>two</b>' },
     {
@@ -59,7 +59,7 @@ describe('what is wrong with the whole site', async () => {
     expect(output).toContain('Set SNIPPETS_RENDER_BASE_URL, SNIPPETS_RETRIEVE_BASE_URL or both');
   });
 
-  test('a temporary failure (5xx) is retried, and where variant B is absent, all comes from A', async () => {
+  test('a temporary failure (5xx) is retried, and without variant B everything comes from A', async () => {
     Object.assign(service.faults, { failingNext: 1, renderAbsent: true });
     const output = await exits(0, site.build());
     expect(output).toContain('5 requests, 1 retry · 2 retrieved instead of rendered');
@@ -70,7 +70,7 @@ describe('what is wrong with the whole site', async () => {
   });
 });
 
-test('402: an expired subscription ends the run with one report that counts the others', async () => {
+test('402: an expired subscription ends the run with one report that counts the other snippets', async () => {
   const service = await temporaryService({});
   const site = await temporarySite(
     {
@@ -86,12 +86,12 @@ test('402: an expired subscription ends the run with one report that counts the 
   expect(output).toContain('The subscription of Test has expired.');
   expect(output).toContain("The organization's free trial or subscription has expired.");
   expect(output).toContain('61 more snippets would fail the same way.');
-  // As many as may be in progress at once.
+  // The most requests that may be in progress at once.
   expect(service.requests().length).toBeLessThanOrEqual(20);
   await expectPages(site, ['plain/index.html']);
 });
 
-// Remark, which older versions of Astro use for Markdown, writes every end tag that is missing.
+// Older versions of Astro use Remark, which adds missing end tags.
 const closesEmbeds = byAstro({ 5: true, 6: true, 7: false });
 
 describe('different failures and invalid embeds are reported together:', async () => {
@@ -99,13 +99,13 @@ describe('different failures and invalid embeds are reported together:', async (
     { 1: 'one', 2: 'two', 3: 'three' },
     {
       'astro.config.mjs': configWith('', { settings: 'compressHTML: false,' }),
-      // There is no snippet from 992 to 999, and 60 is of another organization.
+      // Snippets 992 to 999 do not exist, and 60 belongs to another organization.
       'src/pages/a.astro': embed(995) + embed(994) + embed(993),
       'src/pages/b.astro': embed(995) + embed(994) + embed(993),
       'src/pages/c.astro': embed(995) + embed(994) + embed(993),
       'src/pages/d.astro': embed(995) + embed(994),
       'src/pages/e.astro': embed(995),
-      // As canonical JSON, of 80 characters and of 81.
+      // As canonical JSON: 80 and 81 characters.
       'src/pages/long.astro': [69, 70]
         .map((length) => embed(992, ` params='{"text":"${'x'.repeat(length)}"}'`))
         .join(''),
@@ -141,7 +141,7 @@ describe('different failures and invalid embeds are reported together:', async (
     missing('993', three),
     missing(`992 {"text":"${'x'.repeat(69)}"}`, 'long/index.html'),
     missing(`992 {"text":"${'x'.repeat(70)}…`, 'long/index.html'),
-    // Children are no way out.
+    // Children do not help here.
     missing('999', 'children/index.html'),
     missing('60', 'theirs/index.html'),
     '\nid/index.html:4\n    A snippet id must be a positive whole number, not "abc". [invalid-id]\n    written in src/pages/id.astro:3\n',

@@ -38,7 +38,7 @@ export const GET = async () => Response.json((await getEntry('banners', 'top')).
   },
 );
 
-/** The site's own copy of an image that a page shows, and the attributes in front of it. */
+/** The site's copy of an image on a page, and the attributes before it. */
 async function shownOn(page: string): Promise<{ attributes: string; file: string }> {
   const [, attributes = '', file = ''] =
     /<img (.*?) alt="" src="\/docs\/(_astro\/[^"]+)">/.exec(await site.read(page)) ?? [];
@@ -52,23 +52,22 @@ test('a build serves the images of snippets itself, and so does a refresh', asyn
   expect(attributes).toBe('width="80" height="45" loading="lazy" decoding="async"');
   expect(file).toMatch(/^_astro\/hero\.[0-9a-f]{20}\.png$/);
   expect(await bytesOf(file)).toEqual(images.png);
-  // An image that is gone stays where it was, with one warning that names the snippet and its page.
+  // A missing image keeps its URL, with one warning that names the snippet and its page.
   expect(await site.read('both/index.html')).toContain(`<img alt="" src="${host.origin}/gone.png">`);
   expect(output.match(/Snippet 2 shows .*/g)).toEqual([
     `Snippet 2 shows ${host.origin}/gone.png from its own host: its host answered with 404. It is on both/index.html, written in src/pages/both.astro:1.`,
   ]);
-  // In a feed a URL without a host means nothing.
+  // A feed needs absolute URLs.
   expect(await site.read('feed.xml')).toContain(`${host.origin}/hero.png`);
-  // The image of a collection.
   const [late = ''] = (await site.list()).filter((name) => /^_astro\/late\..*\.jpg$/.test(name));
   expect(await bytesOf(late)).toEqual(images.jpg);
   expect((await shownOn('collected/index.html')).file).toBe(late);
   expect(JSON.parse(await site.read('collected.json'))).toMatchObject({ content: hero('late.jpg') });
-  // Each once, and without the key.
+  // Each is requested once, without the key.
   expect(host.requests.map(({ path }) => path).sort()).toEqual(['/gone.png', '/hero.png', '/late.jpg']);
   expect(JSON.stringify(host.requests)).not.toContain(service.environment.SNIPPETS_API_KEY);
 
-  // A refresh downloads what is new, and asks for nothing else.
+  // A refresh downloads only new images.
   host.answers['/new.webp'] = { type: 'image/webp', body: images.webp, headers: { etag: '"1"' } };
   host.requests.length = 0;
   service.put(1, hero('new.webp'));
@@ -82,7 +81,7 @@ test('a build serves the images of snippets itself, and so does a refresh', asyn
   expect(await site.read('feed.xml')).toContain(`${host.origin}/new.webp`);
 });
 
-test('a refresh fetches an image again whose file is gone from the output', async () => {
+test('a refresh fetches an image again if its file is gone from the output', async () => {
   const { file } = await shownOn('both/index.html');
   await rm(join(site.directory, 'dist', file));
   service.put(2, 'no image any more');

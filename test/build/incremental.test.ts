@@ -49,7 +49,7 @@ test("a page that Astro restores from its cache shows the snippet's new content,
   }
 });
 
-test('pages that show entries of a collection are restored, unless an entry has changed or is gone', async () => {
+test('pages that show a collection are restored unless one of its entries has changed or is gone', async () => {
   const pages = ['all/texts/index.html', 'entry/about/index.html'];
   const expectRestored = async () => {
     const output = await site.builds();

@@ -12,10 +12,10 @@ const { service, site } = await builtSite(
   },
 );
 
-// Longer than anybody waits, so that these builds do not wait either.
+// Too long to wait for, so these builds do not wait.
 const outage = { failing: 1, retryAfter: '3600' };
 
-/** Builds the site with these options of `snippets()`. Returns what the build wrote. */
+/** Builds the site with these options of `snippets()`. Returns the output of the build. */
 async function build(options: string): Promise<string> {
   await site.write({ 'astro.config.mjs': configWith(options) });
   return site.builds();
@@ -25,7 +25,7 @@ async function refresh(): Promise<void> {
   expect(await site.run('refresh')).toMatchObject({ exitCode: 0 });
 }
 
-test('staleIfError shows what the last refresh has written when the service is down, with a warning for each snippet', async () => {
+test('staleIfError shows what the last refresh wrote when the service is down, with a warning for each snippet', async () => {
   service.put(1, 'newer');
   await refresh();
   Object.assign(service.faults, outage);
@@ -39,7 +39,7 @@ test('staleIfError shows what the last refresh has written when the service is d
   expect(await site.read('index.html')).toContain('<p>newer</p>');
 });
 
-test('offline builds from the cache, to which the refresh has written, without requests', async () => {
+test('offline builds from the cache that the refresh filled, without requests', async () => {
   const before = service.requests().length;
   expect(await build('{ offline: true }')).toContain('0 requests, 0 retries · 2 from the cache');
   expect(await site.read('index.html')).toContain('<p>newer</p>');
@@ -47,14 +47,14 @@ test('offline builds from the cache, to which the refresh has written, without r
   expect(service.requests()).toHaveLength(before);
 });
 
-test('a cache driver is told to keep answers for as long as staleIfError', async () => {
+test('a cache driver keeps answers for as long as staleIfError', async () => {
   const driver = `{ getItem: () => null, setItem: (key, value, { ttl }) => console.log('kept for', ttl), hasItem: () => false, getKeys: () => [] }`;
   const output = await build(`{ staleIfError: '60d', cache: { driver: ${driver} } }`);
   expect(output.match(/kept for \d+/g)).toEqual(Array(2).fill(`kept for ${60 * 24 * 60 * 60}`));
 });
 
-test('nothing brings back from another storage what a refresh has replaced, or what is gone since', async () => {
-  // A refresh cannot open it.
+test('another storage does not bring back what a refresh has replaced or removed', async () => {
+  // A refresh cannot open this storage.
   const cache = (more = '') =>
     `cache: { driver: 'fs-lite', options: { base: './node_modules/.astro/answers' }, ${more} }`;
   await site.write({
@@ -69,14 +69,14 @@ test('nothing brings back from another storage what a refresh has replaced, or w
   service.put(1, 'newer');
   await refresh();
   await site.write({ 'src/pages/about.html': '<p>Nothing.</p>' });
-  // Snippet 3 is young enough, and so is 2, which the last build showed.
+  // Snippets 2 and 3 are young enough.
   expect(await build(`{ ${cache(`maxAge: '1h'`)} }`)).toContain('1 request, 0 retries · 2 from');
   expect(await site.read('index.html')).toContain('<p>newer</p>');
 
   service.put(1, 'newest');
   service.unpublish(3);
   await refresh();
-  // Snippet 2 is new on the site, and still in the cache.
+  // Snippet 2 is on the site again, and still in the cache.
   await site.write({ 'src/pages/about.html': '<p><snippet-embed id="2"></snippet-embed></p>' });
   await build(`{ ${cache()}, offline: true }`);
   expect(await site.read('index.html')).toContain('children of 1');

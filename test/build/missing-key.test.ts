@@ -51,7 +51,7 @@ test("with missingKey: 'children', an invalid embed and a wrong key still fail t
   expect(invalid.output).toContain('[invalid-id]');
 });
 
-test('without a key, a site whose only snippets are in a collection has no record either', async () => {
+test('without a key, a site with snippets only in a collection has no record either', async () => {
   const other = await temporarySite({
     'astro.config.mjs': children,
     'src/content.config.ts': collectionOf('texts', '{ banner: { id: 3 } }'),
@@ -61,7 +61,7 @@ export const GET = async () => Response.json((await getEntry('texts', 'banner'))
   });
   const output = await other.builds(withoutKey);
   expect(output).toContain('SNIPPETS_API_KEY is not set, so embeds show their children');
-  // It came from nowhere, so it has no variant.
+  // It was not fetched, so it has no variant.
   expect(JSON.parse(await other.read('entry.json'))).toEqual({ content: '', text: '' });
   expect(await other.list('node_modules/.astro')).not.toContain(manifest);
 });

@@ -36,7 +36,7 @@ describe('a snippet that is rendered', async () => {
     'src/Offer.astro': `---\n${component}\n---\n<Snippet id={2} />`,
     'src/Discards.astro': '<p>Nothing.</p>',
     'src/Excerpt.astro': "<p>{(await Astro.slots.render('default')).replace(/<.*?>/g, '')}</p>",
-    // Snippet 1 is on this page elsewhere; each of the others is lost on its page.
+    // Snippet 1 is elsewhere on this page. Each of the others is lost on its page.
     'src/pages/index.astro': page(
       '<Snippet id={1} /><Snippet id={2} /><Snippet id={3} />{process.env.STRIP && <Snippet id={4} />}',
     ),
@@ -55,7 +55,7 @@ describe('a snippet that is rendered', async () => {
     ),
     'src/pages/tags/[tag].astro': page(
       '<Snippet id={1} />{isLost && <pre><Snippet id={3} /></pre>}',
-      // Astro 6 and later do not render a path that can be decoded to another one.
+      // Astro 6 and later do not render a path that decodes to another one.
       `export const getStaticPaths = () => ${JSON.stringify(percentTags)}.map((tag) => ({ params: { tag } }));`,
     ),
     ...mdxFeed,
@@ -83,7 +83,7 @@ for (let turn = 0; turn < 3_000 && !existsSync('asked'); turn++) await new Promi
     expect(output).toContain('static routes');
   });
 
-  test('is fetched while pages still render, on the first build ever, and inlined wherever it is', async () => {
+  test('is fetched while pages still render, even in the first build, and inlined everywhere', async () => {
     const held = service.hold();
     const building = site.build(service.environment);
     await held.asked();
@@ -101,14 +101,14 @@ for (let turn = 0; turn < 3_000 && !existsSync('asked'); turn++) await new Promi
     expect(await site.read('client/rss.xml')).toContain('Now &lt;b&gt;four&lt;/b&gt; only.');
   });
 
-  test("is a warning if Astro's container has rendered it, and only others show it", async () => {
+  test("is a warning if Astro's container rendered it and only other pages show it", async () => {
     const output = await site.builds({ ...service.environment, STRIP: '1' });
     expect(output).toContain(
       "[WARN] [astro-snippets] a page of Astro's container: snippet 4 was rendered 2 times, but is in the output only once.",
     );
   });
 
-  test('fails the build if it is not in the output, which names its page and removes it', async () => {
+  test('fails the build if it is not in the output: its page is named and removed', async () => {
     const output = await exits(1, site.build({ ...service.environment, LOSE: '1' }));
     // In Astro 5, both tags have the same path.
     expect(output).toContain('4 embeds are invalid.');
@@ -128,7 +128,7 @@ for (let turn = 0; turn < 3_000 && !existsSync('asked'); turn++) await new Promi
     expect(pages).toEqual(['discarded/index.html', 'waiting/index.html']);
   });
 
-  test('is not called lost where it is invalid', async () => {
+  test('is not reported as lost if it is invalid', async () => {
     const output = await exits(1, site.build({ ...service.environment, RAW: '1' }));
     expect(output).toContain('[embed-in-xml]');
     expect(output).not.toContain('embed-lost');
@@ -145,7 +145,7 @@ test('<Snippet> without the integration in the Astro config fails the build, and
   expect(output).toContain('Add snippets() to the integrations of the Astro config.');
 });
 
-test('what other integrations write after snippets were inlined fails the build if it is an embed or the key', async () => {
+test('an embed or the key that another integration writes after inlining fails the build', async () => {
   const embed = `<p><snippet-embed id="1"></snippet-embed></p>`;
   const site = await temporarySite({
     'astro.config.mjs': `

@@ -5,7 +5,7 @@ import { collectionOf, configWith } from '../support/site.ts';
 
 const offer = (id: number) => `<html><body><p><snippet-embed id="${id}"></snippet-embed></p></body></html>`;
 
-// Everything is rendered on demand. An integration copies the output, as adapters do, before `snippets()` is asked.
+// Everything is rendered on demand. An integration copies the output before `snippets()` runs, as adapters do.
 const { service, site } = await builtSite(
   { 1: '<b>one</b>', 2: 'two' },
   {

@@ -5,7 +5,7 @@ import { exits } from '../support/exits.ts';
 import { folderWith } from '../support/folder.ts';
 import { byAstro } from '../support/installation.ts';
 
-// Snippet 9 is published and taken away again; snippet 1 is always there.
+// Snippet 9 is published and unpublished. Snippet 1 is always there.
 const pages = {
   'src/pages/index.astro': `---
 import { Snippet } from 'astro-snippets/components';
@@ -32,7 +32,7 @@ export const GET = () => new Response(
 const { service, site, output } = await builtSite({ 1: '<b>one</b>' }, pages);
 beforeEach(() => service.unpublish(9));
 
-test('optional embeds of a snippet that does not exist show their children, as text where text is shown', async () => {
+test('optional embeds of a missing snippet show their children, as text where text is needed', async () => {
   const home = await site.read('index.html');
   for (const shown of [
     '<title>Plain &amp; simple</title>',
@@ -45,7 +45,7 @@ test('optional embeds of a snippet that does not exist show their children, as t
   ]) {
     expect(home).toContain(shown);
   }
-  // Remark ends a paragraph before a block, and the embed with it.
+  // Remark ends a paragraph, and the embed in it, before a block.
   const parted = '<p></p><div>a block</div><p></p>';
   const block = byAstro({ 5: parted, 6: parted, 7: '<div>a block</div>' });
   const post = await site.read('post/index.html');
@@ -88,7 +88,7 @@ test('a refresh shows an optional snippet that was published since, and its chil
   expect((await site.run('list')).output).toContain('Snippet 9 does not exist: children are shown\n');
 });
 
-test('an embed that is not optional fails what inlines and refreshes it, although others of the snippet are optional', async () => {
+test('an embed that is not optional fails inline and refresh, even if others of its snippet are optional', async () => {
   const [optional, required] = [
     '<snippet-embed id="9" optional>a</snippet-embed>',
     '<snippet-embed id="9">b</snippet-embed>',
@@ -113,7 +113,7 @@ test('an embed that is not optional fails what inlines and refreshes it, althoug
   expect(await runThere('refresh')).toMatchObject(fails);
 });
 
-test('an optional embed without children fails while the service cannot answer', async () => {
+test('an optional embed without children fails while the service is down', async () => {
   const { directory } = await folderWith({
     'dist/index.html': '<p><snippet-embed id="1" optional></snippet-embed></p>',
   });

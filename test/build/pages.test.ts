@@ -3,7 +3,7 @@ import { builtSite } from '../support/built-site.ts';
 import { byAstro } from '../support/installation.ts';
 import { configWith, pageWith } from '../support/site.ts';
 
-// Remark, which older versions of Astro use for Markdown, escapes in another way.
+// Older versions of Astro use Remark, which escapes differently.
 const remark = {
   escape: (html: string) => html.replaceAll('&lt;', '&#x3C;').replaceAll('&gt;', '>'),
   end: '',
@@ -98,7 +98,7 @@ describe('snippets are inlined in', () => {
 
   test('a Markdown page, where a block replaces its paragraph', async () => {
     const page = await site.read('post/index.html');
-    // A highlighter leaves the rest of a line alone when it takes too long, as on a busy machine.
+    // On a busy machine, a highlighter may time out and leave the rest of a line alone.
     expect(page.replaceAll(/<\/?span[^>]*>|(?<=<pre)[^>]*/g, '')).toBe(`<!DOCTYPE html>
 <meta charset="utf-8"><h1 id="post">Post</h1>
 <section>block</section>
@@ -134,7 +134,7 @@ plan pro for MDX
     expect(await site.read(name)).toBe(expected);
   });
 
-  test('so many places as the build says, without a warning', () => {
+  test('as many places as the build says, without a warning', () => {
     expect(output).toContain('7 snippets in 36 embeds in 14 files');
     expect(output).not.toContain('[WARN]');
   });

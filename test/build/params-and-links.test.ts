@@ -40,22 +40,22 @@ function expectPages(english: string, german: string) {
   }
 }
 
-test('params of the site are passed by page and language in two languages, and links are adapted', async () => {
+test("the site's params depend on the page and its language, and links are adapted", async () => {
   expectPages(await site.read('index.html'), await site.read('de/about/index.html'));
   expect(await site.read('feed.xml')).toContain('<entry>de-AT /docs/feed.xml</entry>');
   expect(JSON.parse(await site.read('data.json'))).toEqual({ html: ' ' });
-  // <Snippet> announces requests while it renders. None was made without the params of its page.
+  // <Snippet> announces requests while it renders, always with the params of its page.
   const asked = service.requests().filter(({ snippetId }) => snippetId === '1');
   expect(asked).toHaveLength(10);
   const { output: listed } = await site.run('list');
   expect(listed).toContain('Snippet 1 {"locale":"de","page":"/docs/de/about/"}\n    de/about/index.html\n');
   expect(listed).toContain('Snippet 1 {"extra":"!","locale":"own","page":"/docs/"}\n    index.html\n');
 
-  // That a refresh passes the same is seen in refresh-like-build.test.ts.
+  // refresh-like-build.test.ts shows that a refresh passes the same.
   expect(await site.read('index.html')).toContain(`<div id="links">${adapted}</div>`);
 });
 
-test('a params function that throws, or returns something else than params, is an error with its page', async () => {
+test('a params function that throws, or does not return params, is an error that names the page', async () => {
   const other = await temporarySite({
     'astro.config.mjs': configWith(`{ params: ({ page }) => {
       if (page === '/throws/') throw new Error('no such page');

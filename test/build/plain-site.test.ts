@@ -17,14 +17,14 @@ registerHooks({
 
 const site = await fileSite({ 'src/pages/index.html': page, 'guard.mjs': guard });
 
-test('a site without embeds loads neither the client nor what inlines snippets, and leaves no manifest', async () => {
-  // In its own process: the one that builds other sites has loaded them already.
+test('a site without embeds loads neither the client nor the inlining code, and leaves no manifest', async () => {
+  // In its own process: the shared one has loaded them already.
   const output = await exits(0, site.start(['build'], { NODE_OPTIONS: '--import ./guard.mjs' }).ended);
   expect(output).not.toContain('Not needed, but loaded');
   expect(await site.list('node_modules')).not.toContainEqual(expect.stringContaining('manifest.json'));
 });
 
-test('a site without embeds fails and loses the file if the key is in its output', async () => {
+test('a site without embeds fails if the key is in its output, and the file is removed', async () => {
   await site.write({ 'public/notes.txt': 'sk_of_this_test' });
   const output = await exits(1, site.build({ SNIPPETS_API_KEY: 'sk_of_this_test' }));
   expect(output).toContain('The API key was found in notes.txt.');
@@ -32,7 +32,7 @@ test('a site without embeds fails and loses the file if the key is in its output
   await site.write({ 'public/notes.txt': '' });
 });
 
-test('a site without embeds is searched for embeds that nothing has announced', async () => {
+test('a site without known embeds is searched for others', async () => {
   await site.write({
     'public/last.html': page.replace('</p>', '<snippet-embed id="1"></snippet-embed></p>'),
   });

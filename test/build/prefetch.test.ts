@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { builtSite } from '../support/built-site.ts';
 import { configWith } from '../support/site.ts';
 
-// One site, built several times: each build prefetches the snippets of the last one.
+// Each build of this site prefetches the snippets of the last one.
 const { service, site } = await builtSite(
   { 1: 'one', 2: 'two', 3: 'three' },
   {
@@ -33,7 +33,7 @@ test('a prefetch that failed is repeated when a page needs the snippet', async (
   expect(await site.builds()).toContain('4 requests, 0 retries');
 });
 
-test('a failed prefetch of a snippet that is no longer embedded is ignored, and a new one is fetched', async () => {
+test('a failed prefetch of a snippet that is no longer embedded is ignored, and a new snippet is fetched', async () => {
   await site.write({ 'src/pages/about.html': '<p><snippet-embed id="3"></snippet-embed></p>' });
   Object.assign(service.faults, { failing: 1, failingStatus: 404, only: [2] });
   expect(await site.builds()).not.toMatch(/warn|404 Not Found/i);

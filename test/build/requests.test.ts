@@ -16,7 +16,7 @@ const ids = Array.from({ length: 50 }, (_, index) => ((Number(Astro.params.page)
   },
 );
 
-test('a build makes one request per distinct snippet, for 1000 embeds of 50 snippets, and the same output in whatever order they are answered', async () => {
+test('a build of 1,000 embeds makes one request for each of 50 snippets, and the same output for any order of answers', async () => {
   expect(output).toContain('50 snippets in 1000 embeds on 20 pages · 50 requests, 0 retries');
   const requests = service.requests();
   expect(requests.map(({ snippetId }) => Number(snippetId)).sort((a, b) => a - b)).toEqual(ids);

@@ -73,7 +73,7 @@ import Vue from '../Only.vue';
     expect(output).toMatch(refusal(file, 'writes <snippet-embed> in the browser'));
   });
 
-  test('a mention is one warning, in a dependency too, and what the bundle leaves out is none', () => {
+  test('a mention is one warning, also in a dependency, and code left out of the bundle is no warning', () => {
     expect(
       [...output.matchAll(/WARN.* (\S+) mentions snippet-embed/g)].map(([, file]) => file).sort(),
     ).toEqual(['node_modules/dependency/index.js:1', 'src/react/Harmless.jsx:4']);
@@ -85,7 +85,7 @@ import Vue from '../Only.vue';
 describe('on demand', async () => {
   const service = await sharedService({ 1: '<b>content</b>' });
 
-  // What is in all of these sites may stand there.
+  // `rendered` holds only embeds that are allowed.
   const build = async (files: Record<string, string>) => {
     const site = await temporarySite({ ...rendered, ...files });
     return { ...(await site.build(service.environment)), site };
@@ -127,7 +127,7 @@ const { Content: Post } = await render(posts[0]);
       };`,
   };
 
-  test('embeds in pages, endpoints and server islands fail the build, which names each with its line', async () => {
+  test('embeds in pages, endpoints and server islands fail the build, each named with its line', async () => {
     const { exitCode, output } = await build({
       'src/pages/live.astro': `---
 import Hand from '../Hand.astro';
@@ -182,7 +182,7 @@ ${component}
     expect(output).toMatch(refusal('src/pages/component.astro:6', 'passes an embed to a server island'));
   });
 
-  test('a site with on-demand pages builds; what only collections and the middleware hold is a warning', async () => {
+  test('a site with on-demand pages builds; embeds only in collections and the middleware are a warning', async () => {
     const { exitCode, output, site } = await build({});
     expect(output).not.toContain('on-demand-page');
     expect(exitCode).toBe(0);

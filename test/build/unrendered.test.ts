@@ -11,7 +11,7 @@ const examples = `
 \`\`\`
 `;
 
-test('a <Snippet> that is left in a page fails the build, with the lines of the page and of the source', async () => {
+test('a <Snippet> left in a page fails the build, with its line in the page and in the source', async () => {
   const site = await temporarySite({
     'src/pages/post.md': `# Post\n\nSee <Snippet id={42} /> here.\n\n<Snippet id={43} params={{ plan: 'pro' }} />\n${examples}`,
     'src/pages/title.astro': `<html><head><title set:html={'<Snippet id={5} />'}></title></head><body>
@@ -19,7 +19,7 @@ test('a <Snippet> that is left in a page fails the build, with the lines of the 
 <Fragment set:html={'<snippet>of its own</snippet>'} />
 </body></html>`,
     'src/pages/plain.md': examples,
-    // Not what the page is made of.
+    // No page is made from this file.
     'src/notes/draft.md': '<Snippet id={42} />',
   });
   const output = await exits(1, site.build());
@@ -29,7 +29,7 @@ test('a <Snippet> that is left in a page fails the build, with the lines of the 
   expect(output).toContain('write <snippet-embed id="42"></snippet-embed>, or rename it to .mdx');
   expect(output).not.toContain('missing-key');
   expect(output).toMatch(/title\/index\.html:1\n +<Snippet> was not rendered/);
-  // Markdown escapes the second one. Code, comments, data-snippets-ignore and another <snippet> are no faults.
+  // Markdown escapes the second one. Code, comments, data-snippets-ignore and another <snippet> are fine.
   expect(output).toContain('2 embeds are invalid');
   expect(output).toMatch(
     /WARN.*post\/index\.html:3: shows the text of a <Snippet> .* It is written in src\/pages\/post\.md:5 or elsewhere\./,

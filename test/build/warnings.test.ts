@@ -66,7 +66,7 @@ Sale by ${embed(1)}
 <h2 id="own">By <Snippet id={3} /></h2>
 `,
     'src/pages/component.astro': pageWith('<h2 id="dora">By <Snippet id={4} /></h2>'),
-    // Named in headings of sources that no page shows.
+    // In headings of sources that no page shows.
     'src/posts/draft.md': `## ${embed(999)}\n`,
     'src/posts/example.md': `## \`${embed(1)}\`\n`,
     'src/pages/first.md': `# First\n\nSee ${embed(11)} and ${embed(12)} here.\n\nAgain: ${embed(11)}\n`,
@@ -83,7 +83,7 @@ export const GET = () => new Response('an image');`,
 export const getStaticPaths = () => [{ params: { slug: '${embed(1)}'.replace(/[<>"=/]/g, '').replaceAll(' ', '-') } }];
 ---
 <p>Prices</p>`,
-    // As Astro writes an asset that is imported with ?url.
+    // As Astro writes an asset imported with ?url.
     'public/_astro/note.B1x2Y3_z.html': `<p>${embed(1)}</p>`,
     'src/pages/search.js.ts': `export const GET = () => new Response('const index = ' + JSON.stringify('${embed(13)}'));`,
     'public/labels.css': `a::before { content: '${embed(13)}' }`,
@@ -93,11 +93,11 @@ export const getStaticPaths = () => [{ params: { slug: '${embed(1)}'.replace(/[<
   },
 );
 
-test('an embed in a Markdown heading is a warning with file and line that names what to do', () => {
+test('an embed in a Markdown heading is a warning with file, line and what to do', () => {
   expect(output).toContain(
     '[WARN] [astro-snippets] src/posts/sale.md:5 has an embed in a heading. Its slug and its entry in the table of contents are without the snippet: Astro writes them before snippets are fetched. Put the embed into the frontmatter title or below the heading, or write the heading as <h2 id="…">, which has no entry there.',
   );
-  // Headings that are elements, examples, and sources that no page shows, are no warnings.
+  // No warning for headings written as elements, for examples, and for sources that no page shows.
   const named = output.matchAll(/(src\/\S+) has an embed in a heading/g);
   expect(Array.from(named, ([, place]) => place).sort()).toEqual([
     'src/pages/page.mdx:3',
@@ -111,7 +111,7 @@ test('what the warning says is true: the slug and the table of contents are with
   expect(post).toContain('<a href="#sale-by--now">Sale by  now</a>');
   expect(post).toContain('<h2 id="sale-by--now">Sale by Ann now</h2>');
   expect(await site.read('page/index.html')).toContain('<h2 id="own">By Cleo</h2>');
-  // A slug is made of children, an embed alone has none, and an element has no entry.
+  // A slug is made from children, an embed alone has no slug, and an element has no entry.
   const own = await site.read('own/index.html');
   expect(own).toContain(
     '<pre>[[&quot;&quot;,&quot;&quot;],[&quot;by-our-team&quot;,&quot;By our team&quot;]]</pre>',
@@ -127,32 +127,32 @@ test('an embed in frontmatter is a warning where the site makes images', () => {
   );
 });
 
-test('an embed in a file whose name stands for its content is a warning', () => {
+test('an embed in a file named by a hash of its content is a warning', () => {
   expect(output).toContain(
     '[WARN] [astro-snippets] _astro/note.B1x2Y3_z.html: shows a snippet, but its name',
   );
 });
 
-test('a path that was made from an embed is a warning with its name', () => {
+test('a path made from an embed is a warning that names it', () => {
   expect(output).toContain(
     '[WARN] [astro-snippets] posts/snippet-embed-id1snippet-embed/index.html: the path was made from an embed',
   );
 });
 
-test('an embed in a script or a style sheet of the output is a warning with its name', () => {
+test('an embed in a script or a style sheet of the output is a warning that names the file', () => {
   const named = output.matchAll(
     /\[WARN\] \[astro-snippets\] (\S+): holds an embed, which stays as it is\. /g,
   );
   expect(Array.from(named, ([, name]) => name)).toEqual(['labels.css', 'search.js', 'titles.js']);
 });
 
-test('a block in the middle of a paragraph is one warning for each snippet, with its page and line and what to do', () => {
+test('a block in the middle of a paragraph is one warning per snippet, with page, line and what to do', () => {
   expect(output).toContain(
     '[WARN] [astro-snippets] first/index.html:2 and 2 more times: the content of snippet 11 is a block, such as <p> or <div>, inside a paragraph with other text. A browser ends the paragraph there. Put the embed into its own paragraph. Snippet 11 is written in src/pages/first.md:3, src/pages/first.md:5 and src/pages/second.md:1.',
   );
-  // The same snippet with other params is no second warning. Astro 7 removes the line break behind <p>.
+  // The same snippet with other params gives no second warning. Astro 7 removes the line break after <p>.
   const line = byAstro({ 5: 2, 6: 2, 7: 1 });
   expect(output).toContain(`params/index.html:${line} and 1 more time: the content of snippet 14 is a block`);
-  // A block that stands alone, and what is shown as text or in a feed, is no warning.
+  // No warning for a block that stands alone, as text, or in a feed.
   expect(output.match(/is a block/g)).toHaveLength(2);
 });

@@ -36,7 +36,7 @@ type Answers = ReturnType<typeof openAnswers>;
 
 const first = (answers: Answers) => answers.get(createRequest(1));
 
-/** One run of a build, which gets snippet 1 unless told otherwise. When it has ended, everything is written. */
+/** Runs one build, which gets snippet 1 by default, and waits until everything is written. */
 async function run<T = Awaited<ReturnType<typeof first>>>(
   { parts }: ReturnType<typeof service>,
   { driver, folder: files = folder, maxAge = 0, isSuperseded, ...more }: RunOptions = {},
@@ -56,7 +56,7 @@ async function run<T = Awaited<ReturnType<typeof first>>>(
   }
 }
 
-/** From now on it is so much later, in milliseconds. */
+/** Moves the current time forward. */
 const later = (milliseconds: number) => void vi.spyOn(Date, 'now').mockReturnValue(Date.now() + milliseconds);
 
 describe('maxAge', () => {
@@ -136,14 +136,13 @@ describe('staleIfError', () => {
 });
 
 describe('the files of the cache', () => {
-  /** The only file. */
   async function fileOfOne() {
     await run(service('good'));
     const [name = ''] = await readdir(folder);
     return { name, file: join(folder, name), whole: await readFile(join(folder, name)) };
   }
 
-  test('do not contain the API key, in their names or in themselves', async () => {
+  test('do not contain the API key, neither in their names nor in their content', async () => {
     const { name, whole } = await fileOfOne();
     expect(name).toMatch(/^[0-9a-f]{64}$/);
     expect(whole.toString()).not.toContain(apiKey);
@@ -159,7 +158,7 @@ describe('the files of the cache', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('have no content that contains the API key', async () => {
+  test('hold no snippet that contains the API key', async () => {
     const source = service(`leak: ${apiKey}`);
     await run(source, { maxAge: 60_000 });
     expect(await readdir(folder)).toEqual([]);
@@ -220,7 +219,7 @@ describe('a storage', () => {
     ...more,
   });
 
-  /** Lets so many milliseconds pass for what waits for a storage. */
+  /** Advances the timers that wait for a storage. */
   async function pass(milliseconds: number) {
     for (let left = milliseconds; left > 0; left -= 200) {
       vi.advanceTimersByTime(200);
@@ -253,7 +252,7 @@ describe('a storage', () => {
     expect(warnings).toEqual([expect.stringContaining('no answer within 2 s')]);
   });
 
-  test('that fails while it closes, or never finishes, is left', async () => {
+  test('that fails to close, or never finishes, is abandoned', async () => {
     holdTime();
     const disposed = vi.fn<() => Promise<never>>();
     const driver = storage({ dispose: disposed });

@@ -29,6 +29,6 @@ test('two megabytes of escape codes are cleaned in linear time', () => {
 });
 
 test('text that was cut before cleaning ends with an ellipsis', () => {
-  // The last letter begins no key: the end of a text that is cut could be the start of one.
+  // No key starts with "é": a last letter that could start a key would be removed.
   expect(cleanText(`shorté${' '.repeat(5000)}`)).toBe('shorté…');
 });

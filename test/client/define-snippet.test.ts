@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defineSnippet } from '../../src/client/index.ts';
 import { createRequest, definedRequest } from '../../src/client/snippet-request.ts';
 
-test('a snippet that is defined without params accepts no params', async () => {
+test('a snippet defined without params accepts no params', async () => {
   const plain = defineSnippet({ id: 42 });
   expect(await definedRequest(plain, undefined)).toEqual(createRequest(42));
   await expect(definedRequest(plain, {})).rejects.toMatchObject({

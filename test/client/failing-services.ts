@@ -2,15 +2,15 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { chooseIds, type Simulation, simulate } from './simulation.ts';
 
-/** A service that fails for some ids for good, and for the others by chance. */
+/** A service where some ids always fail, and the others by chance. */
 export interface FailingService {
   count: number;
-  /** The share of ids that are dead for good. */
+  /** The share of ids that always fail. */
   dead: number;
   /** The share of all other attempts that fail. */
   chance: number;
   latency: number;
-  /** Whether the dead ids come first, last, or in between. */
+  /** Where the dead ids are in the order of requests. */
   order: 'first' | 'last' | 'mixed';
   how: 500 | 503 | 429 | 'network';
   concurrency: number;
@@ -32,7 +32,7 @@ export function failingServices(most: { ids: number; latency: number }): fc.Arbi
   });
 }
 
-/** Exactly the ids fail that are dead for good. */
+/** Expects that exactly the dead ids fail. */
 export async function losesNothing(service: FailingService): Promise<void> {
   const { count, dead, chance, latency, how, concurrency, endpoints, seed } = service;
   const { ids, chosen } = chooseIds(count, dead, seed);

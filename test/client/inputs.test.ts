@@ -97,7 +97,7 @@ test('a client without any base URL is rejected', () => {
 });
 
 test('a request to a variant without a base URL is rejected', async () => {
-  // No key may be shorter.
+  // The shortest key that is allowed.
   const client = new SnippetClient({ apiKey: 'eight_ch', renderBaseUrl });
   await expect(client.retrieve(1)).rejects.toMatchObject({
     code: 'invalid-options',
@@ -106,7 +106,7 @@ test('a request to a variant without a base URL is rejected', async () => {
   await client.close();
 });
 
-test('params are refused that contain a key which was not known when they were made', async () => {
+test('params are rejected if they contain a key that became known after they were made', async () => {
   const later = 'sk_later_7f3d91c2b5a846e0';
   const request = createRequest(1, { key: later });
   const service = new SnippetClient({ apiKey: later, renderBaseUrl });

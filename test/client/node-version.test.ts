@@ -13,7 +13,7 @@ test.for([
   expect(nodeFlaw(version)).toBe(isSupported ? undefined : sentence);
 });
 
-test('the oldest Node is that of engines in package.json', () => {
+test('the oldest supported Node is the one in engines in package.json', () => {
   const { engines } = JSON.parse(readFileSync('package.json', 'utf8'));
   expect(engines.node).toBe(`>=${oldestNode}`);
 });

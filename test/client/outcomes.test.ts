@@ -22,8 +22,8 @@ const error = (code: string) => ({ name: 'SnippetError', code, snippetId: 42 });
 
 type Row = [what: string, answer: () => Response | Promise<Response>, outcome: object, ...asked: number[]];
 
-// Each row of the rule from variant B to variant A, through the public client: what B answers, the outcome while A would
-// answer, and how often B and A are asked.
+// Each row of the rule for the fallback from B to A, through the public client: B's answer, the outcome if A would
+// answer, and the number of requests to B and A.
 const fromB: Row[] = [
   // 200
   ['a string content', content, byB('rendered'), 1, 0],
@@ -72,7 +72,7 @@ test.for(fromB)('variant B answers with %s', async ([, given, outcome, ...asked]
   expect(count(requests.asked)).toEqual(asked);
 });
 
-// What variant A answers after B was found absent. One attempt was B's, so four are left.
+// A's answer after B was found absent. B took one attempt, so four are left.
 const fromA: Row[] = [
   ['a content', retrieved, byA('retrieved'), 1],
   ['an empty content', json({ id: 42, content: '' }), byA(''), 1],
@@ -145,7 +145,7 @@ test('a success of variant B resets the count of fallbacks in a row', async () =
   expect(count(asked)).toEqual([7, 6]);
 });
 
-test('a title that is no text is left out', async () => {
+test('a title that is not text is left out', async () => {
   answer({ render: [problem(401, { title: 7 })] });
   await using service = disposable();
   expect((await failureOf(service.get(42))).title).toBeUndefined();
@@ -164,7 +164,7 @@ test("an error carries the service's problem, and the HTTP status wins over the 
   });
 });
 
-test('what a problem says is cleaned, and the API key is redacted', async () => {
+test("a problem's text is cleaned, and the API key redacted", async () => {
   const detail = `Key ${apiKey} \u001b[31mis\u001b[0m\nunknown\u202e.${'x'.repeat(100_000)}`;
   const type = `https://service.test/\u001b[31m${apiKey}`;
   answer({ render: [problem(401, { detail, title: `Key\n${apiKey}\u0007`, type })] });
@@ -217,7 +217,7 @@ function disposable(options: Parameters<typeof client>[0] = {}) {
   return Object.assign(created, { [Symbol.asyncDispose]: () => created.close() });
 }
 
-/** How often variants B and A were asked. */
+/** The number of requests to variants B and A. */
 function count(asked: readonly string[]): [render: number, retrieve: number] {
   const render = asked.filter((request) => request.startsWith('render')).length;
   return [render, asked.length - render];

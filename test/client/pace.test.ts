@@ -19,7 +19,7 @@ describe('a client', () => {
     expect(milliseconds).toBeLessThan(300);
   });
 
-  test('makes fewer requests at once while a service refuses what is too much for it', async () => {
+  test('makes fewer requests at once while a service is overloaded', async () => {
     const starts: number[] = [];
     let most = 0;
     const { failed, requests } = await simulate({
@@ -33,7 +33,7 @@ describe('a client', () => {
     });
     expect(failed.size).toBe(0);
     expect(most).toBeLessThan(100);
-    // 1,851 if a failure changed nothing.
+    // 1,851 if failures did not slow the client down.
     expect(requests.render).toBeLessThan(1_500);
   });
 });

@@ -11,7 +11,7 @@ const invalid = (message: string) =>
 
 answerRequests();
 
-/** Lets the service answer, and records the query of each request as it was sent. */
+/** Answers requests, and records the query of each as it was sent. */
 function record(): { queries: string[] } {
   const queries: string[] = [];
   network.use(
@@ -138,7 +138,7 @@ describe('params in markup that JSON would change are rejected with their path',
     expect(parseRequest('1', text).params).toBe(passedOn);
   });
 
-  test('any JSON that JavaScript writes is passed on', () => {
+  test('any JSON from JSON.stringify is accepted', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()), (value) => {
         const text = JSON.stringify(value);

@@ -7,7 +7,7 @@ import { clientOf, serve } from '../support/wire.ts';
 
 const names = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'];
 
-/** Sets the variables for proxies, and these alone. */
+/** Sets these proxy variables and removes all others. */
 function stubProxies(variables: Record<string, string>): void {
   for (const name of names) vi.stubEnv(name, undefined);
   vi.stubEnv('NO_PROXY', '');
@@ -84,7 +84,7 @@ test.for([
   },
 );
 
-test('an image cannot be downloaded through a proxy that cannot be used, and it is not tried again', async () => {
+test('an image is not downloaded through an unusable proxy, and not tried again', async () => {
   stubProxies({ HTTPS_PROXY: 'http://' });
   const wait = vi.spyOn(systemClock, 'wait');
   const site = openImages({

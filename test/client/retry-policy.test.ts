@@ -9,14 +9,14 @@ import {
 } from '../../src/client/retry-policy.ts';
 import { parseBaseUrl } from '../../src/client/service-url.ts';
 
-// What a service makes of this policy is in test/promises/failing-service.test.ts. These are its pauses, and what a
-// simulation meets too seldom.
+// test/promises/failing-service.test.ts tests this policy against services. These are its waits, and cases that a
+// simulation rarely meets.
 
 interface View extends Partial<Pick<Endpoint, 'answered' | 'failedBefore' | 'isLeft'>> {
   status?: EndpointStatus;
 }
 
-/** A way to an endpoint that a snippet has failed at so often. */
+/** A way to an endpoint where a snippet has failed this often. */
 function failed(counted: number, { status = 'open', answered = 98, ...state }: View = {}): Way {
   const endpoint = new Endpoint('render', parseBaseUrl('base', 'https://render.test'), defaultLimits);
   Object.assign(endpoint, { answered, lastAnswer: 0, status: () => status, ...state });
@@ -37,7 +37,7 @@ test.for([
   },
 );
 
-// Of the snippets that arrived, each had failed once.
+// Each snippet that arrived had failed once.
 const half = { failedBefore: 98 };
 
 test.for<[string, ways: Way[], milliseconds: number | undefined, now?: number]>([

@@ -6,7 +6,7 @@ import { createRequest } from '../../src/client/snippet-request.ts';
 import { type Answer, NoAnswer, type Transport } from '../../src/client/transport.ts';
 import { virtualClock } from '../support/clock.ts';
 
-/** What the simulated service does with a request; a status, or no answer at all. */
+/** What the simulated service does with a request. A number is a status. */
 export type Behaviour = 'good' | 'network' | 'refused' | 'hang' | number;
 
 export interface SimulatedRequest {
@@ -18,33 +18,33 @@ export interface SimulatedRequest {
 }
 
 export interface Simulation {
-  /** The ids that are asked for, in this order. */
+  /** The requested ids, in order. */
   ids: readonly number[];
   /** How long an answer takes, in milliseconds. */
   latency?: number | ((request: SimulatedRequest) => number);
   behaviour(request: SimulatedRequest): Behaviour | { status: number; retryAfter: string };
-  /** Which variants have a base URL, and whether on one origin. */
+  /** Which variants have a base URL, and whether they share an origin. */
   endpoints?: 'render' | 'retrieve' | 'both' | 'both-on-one-origin';
   options?: Partial<SnippetClientOptions>;
   seed?: number;
-  /** How far the time goes on each time that the client reads the clock, in milliseconds. */
+  /** How far the clock advances with each reading, in milliseconds. */
   step?: number;
 }
 
 export interface SimulatedRun {
   /** The ids that arrived. */
   fetched: Set<number>;
-  /** The ids that did not, with why. */
+  /** The errors of the others. */
   failed: Map<number, SnippetError>;
   /** How long it took, in simulated milliseconds. */
   milliseconds: number;
   requests: Record<Variant, number>;
-  /** The most requests on the wire at once. */
+  /** The most requests in flight at once. */
   most: number;
   notices: { kind: string; at: number }[];
 }
 
-/** Random numbers that are the same in every run (mulberry32). */
+/** Reproducible random numbers (mulberry32). */
 export function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -55,7 +55,7 @@ export function randomNumbers(seed: number): () => number {
   };
 }
 
-/** Runs a client against a service that exists only on a virtual clock: minutes take milliseconds. */
+/** Runs a client against a service on a virtual clock: minutes take milliseconds. */
 export async function simulate({
   ids,
   latency = 20,
@@ -150,7 +150,7 @@ function answerWith(what: 'good' | number | { status: number; retryAfter: string
   return { status, contentType: 'text/plain', retryAfter, body: Buffer.alloc(0) };
 }
 
-/** Ids from 1, of which a share is chosen at random. */
+/** A random share of the ids from 1. */
 export function chooseIds(
   count: number,
   share: number,

@@ -17,7 +17,7 @@ answerRequests();
 
 const content = json({ content: 'rendered' });
 
-/** A client of variant B alone, unless the options say otherwise, whose waits are as long as they may be. */
+/** A client with the longest possible waits, by default with variant B alone. */
 function open(options: Partial<SnippetClientOptions> = {}, clock: TestClock = instantClock({ random: 1 })) {
   const notices: Notice[] = [];
   const client = new SnippetClient(
@@ -104,9 +104,9 @@ describe('Retry-After', () => {
   };
   test.for<[seconds: string, limits: SnippetClientOptions['limits'], outcome: object, ...counts: number[]]>([
     ['60', {}, arrives, 2, 1],
-    // A wait that is too long to be waited for is not announced.
+    // A wait that is too long is not announced.
     ['61', {}, tooLong, 1, 0],
-    // It ends after the deadline of the snippet.
+    // The wait would end after the deadline of the snippet.
     ['31', { deadline: 30_000 }, tooLong, 1, 1],
   ])(
     'of %s s with the limits %o gives %o after %i requests, with %i notices',
@@ -155,7 +155,7 @@ describe('Retry-After', () => {
   test('is announced once per pause', async () => {
     answer({ render: [hold('20'), hold('30'), content, hold('10'), content] });
     const { client, notices } = open({ concurrency: 2 }, virtualClock({ quietFor: 50 }));
-    // Two at once, which are both held; and after they have arrived, another one.
+    // Two at once, both held, and another one later.
     await Promise.all([client.get(1), client.get(2)]);
     await client.get(3);
     const lengths = notices.map((notice) => notice.kind === 'held' && notice.milliseconds);

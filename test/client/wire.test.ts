@@ -71,7 +71,7 @@ test.for([
   async ([, together, onOne, connections, options]) => {
     const held: { socket: unknown; answer(): void }[] = [];
     let most = { together: 0, onOne: 0 };
-    // The limit grows with each answer, so there is none before all requests have come that may be under way.
+    // The limit grows with each answer, so answers wait until no more requests arrive.
     const answerWhenQuiet = async () => {
       for (let before = 0; before !== held.length; ) {
         before = held.length;
@@ -118,7 +118,7 @@ test('the first of two Retry-After headers is used', async () => {
   expect(notices).toEqual([{ kind: 'held', origin: server.origin, milliseconds: 7_000 }]);
 });
 
-test('whether anything is there is known of each failure', async () => {
+test('each failure tells whether the service could be reached', async () => {
   const transport = httpsTransport({ ca: certificate.ca, concurrency: 1, limits: defaultLimits });
   closeAfterwards(transport);
   const ask = async (host: string) => {
@@ -128,7 +128,7 @@ test('whether anything is there is known of each failure', async () => {
   const closed = await freePort();
   const unreachable = { kind: 'network', isUnreachable: true };
   expect(await ask(`127.0.0.1:${closed}`)).toMatchObject(unreachable);
-  // Several addresses are tried, and each refuses.
+  // Both IPv4 and IPv6 are tried, and refused.
   expect(await ask(`localhost:${closed}`)).toMatchObject(unreachable);
   expect(await ask('nothing.invalid')).toMatchObject(unreachable);
   const { port } = await serve(rawServer((socket) => socket.destroy()));
@@ -136,7 +136,7 @@ test('whether anything is there is known of each failure', async () => {
 });
 
 describe('abort and close', () => {
-  /** A client of a server that never answers, and a first request that the server has received. */
+  /** A client of a server that never answers, with a first request that has arrived. */
   async function underWay(options: Partial<SnippetClientOptions> = {}) {
     let arrived = () => {};
     const asked = new Promise<void>((resolve) => {
@@ -150,7 +150,7 @@ describe('abort and close', () => {
     return { client, first, signal, abort: (reason: unknown) => controller.abort(reason) };
   }
 
-  test('an aborted signal ends a request, and each that follows', async () => {
+  test('an aborted signal ends a request and all later ones', async () => {
     const { client, first, signal, abort } = await underWay();
     abort(new Error('enough'));
     expect(await first).toMatchObject({ code: 'aborted', snippetId: 1, cause: { message: 'enough' } });
@@ -184,7 +184,7 @@ describe('abort and close', () => {
       rawServer((socket) => {
         ended = once(socket, 'close');
         const length = Buffer.byteLength(content);
-        // Left to itself, the connection is kept for longer than a test may take.
+        // Otherwise the connection is kept for longer than a test may take.
         socket.write(
           `HTTP/1.1 200 OK\r\nKeep-Alive: timeout=300\r\nContent-Length: ${length}\r\n\r\n${content}`,
         );

@@ -3,11 +3,11 @@ import { Agent, request } from 'undici';
 import { startTestService } from '../support/service.ts';
 
 /**
- * The service that the conformance suite tests: the playground's, or any other that the environment names:
+ * The service that the conformance suite tests: the playground's, or one that the environment names:
  *
  *     CONFORMANCE_RENDER_BASE_URL    base URL of variant B
  *     CONFORMANCE_RETRIEVE_BASE_URL  base URL of variant A
- *     CONFORMANCE_API_KEY            an API key that may do both
+ *     CONFORMANCE_API_KEY            an API key that may use both
  *     CONFORMANCE_SNIPPET_ID         a snippet that the key may read
  *     CONFORMANCE_UNKNOWN_ID         an id that belongs to no snippet of the organization (999999999)
  *     NODE_EXTRA_CA_CERTS            as for any Node process
@@ -46,7 +46,7 @@ export async function serviceUnderTest(): Promise<ServiceUnderTest> {
     retrieveBaseUrl: service.retrieveBaseUrl,
     apiKey: service.environment.SNIPPETS_API_KEY,
     snippetId: 4711,
-    // Another organization's, which is the same to this key.
+    // For this key, another organization's snippet does not exist.
     unknownId: service.idOfAnotherOrganization,
     agent,
     async close() {
@@ -69,7 +69,7 @@ export interface Answer {
   json: unknown;
 }
 
-/** One GET request, without a client of ours in between. */
+/** One GET request, without our client. */
 export async function get(
   { agent, apiKey }: ServiceUnderTest,
   url: string,

@@ -33,21 +33,21 @@ const { Content } = await render(banner);
 test('a page renders an entry, an endpoint reads it, and an attribute shows its text', async () => {
   expect(output).toContain('[astro-snippets] 4 snippets in the collection snippets');
   const html = '<b>banner</b> & more&nbsp;&mdash; <br>now';
-  // How Astro escapes an attribute.
+  // As Astro escapes an attribute.
   const ampersand = byAstro({ 5: '&#38;', 6: '&amp;', 7: '&amp;' });
   expect(await site.read('index.html')).toBe(
     `<!DOCTYPE html><html><head><meta name="description" content="banner ${ampersand} more\u00a0— now"></head><body><p>${html}</p><div>${html}</div></body></html>`,
   );
   const banner = { content: html, text: 'banner & more\u00a0— now', variant: 'render', digest: true };
   const entries: { id: string }[] = JSON.parse(await site.read('feed.json'));
-  // Astro 5 keeps the order in which they were loaded.
+  // Astro 5 keeps the order in which entries were loaded.
   expect(entries.toSorted((a, b) => (a.id < b.id ? -1 : 1))).toEqual([
     { id: 'again', ...banner },
     { id: 'banner', ...banner },
     { id: 'price', content: 'plan pro', text: 'plan pro', variant: 'render', digest: true },
     { id: 'standard', content: 'plan free', text: 'plan free', variant: 'render', digest: true },
   ]);
-  // Each once, although entries and a page share one.
+  // Each is requested once, although entries and a page share one.
   expect(service.requests()).toHaveLength(3);
 });
 
@@ -57,7 +57,7 @@ test('a changed snippet updates its entry, a removed entry disappears, and varia
   await site.write({ 'src/plain-entries.ts': 'export const plain = { banner: { id: 1 } };' });
   const before = service.requests().length;
   await site.builds();
-  // Those of the last build are prefetched, and not asked for again: one attempt at each variant.
+  // The snippets of the last build are prefetched and not requested again: one attempt at each variant.
   const variants = service.requests().slice(before);
   expect(
     variants
@@ -71,7 +71,7 @@ test('a changed snippet updates its entry, a removed entry disappears, and varia
   expect(entries[0]).toMatchObject({ name: 'Snippet 1', variant: 'retrieve' });
 });
 
-test('entries that fail, fail the build with one report', async () => {
+test('failing entries fail the build with one report', async () => {
   await site.write({
     'src/plain-entries.ts':
       'export const plain = { fine: { id: 1 }, wrong: { id: 999 }, also: { id: 998 } };',

@@ -8,7 +8,7 @@ import { copyOfEverything } from '../support/everything.ts';
 import { exits } from '../support/exits.ts';
 import { collectionOf, configWith } from '../support/site.ts';
 
-// One site, which becomes another one with each test.
+// Each test changes this site further.
 const { service, site } = await builtSite(
   { 1: 'imprint', 2: '<b>terms</b>' },
   { 'src/pages/index.astro': '<p>nothing</p>' },
@@ -27,7 +27,7 @@ const entries = await getCollection('legal');
 <ul>{entries.map(({ data }) => <li set:html={data.content} />)}</ul>`,
 };
 const imprint = { collection: 'legal', entry: 'imprint' };
-// Longer than anybody waits, so that these builds do not wait either.
+// Too long to wait for, so these builds do not wait.
 const outage = { failing: 1, retryAfter: '3600' };
 const recordFolder = 'node_modules/.astro/astro-snippets';
 
@@ -38,7 +38,7 @@ test('a site that never showed snippets has no record, and `astro sync` makes no
   expect(await site.list(recordFolder)).not.toContain('manifest.json');
 });
 
-test('a snippet that a collection alone shows is listed, checked and reported, and a refresh asks for a build', async () => {
+test('a snippet only in a collection is listed, checked and reported, and a refresh asks for a build', async () => {
   const built = await copyOfEverything();
   const entry = { collection: 'legal', entry: 'imprint' };
   expect((await built.run('list')).output).toContain('Snippet 7\n    legal (collection), entry "imprint"\n');
@@ -65,7 +65,7 @@ test('a snippet that a collection alone shows is listed, checked and reported, a
   expect(report).toContain('legal (collection), entry &quot;imprint&quot;');
 });
 
-test('a snippet in a collection and on a page is one snippet, and a refresh writes nothing', async () => {
+test('a snippet in a collection and on a page is counted once, and a refresh writes nothing', async () => {
   await site.write({
     ...legal,
     'astro.config.mjs': configWith(`{ staleIfError: '7d' }`),
@@ -80,7 +80,7 @@ test('a snippet in a collection and on a page is one snippet, and a refresh writ
   expect((await site.run('refresh')).exitCode).toBe(3);
   expect(await site.texts()).toEqual(before);
 
-  // The page can be updated alone. The collection is still to be built.
+  // The page can be updated without the collection.
   expect(await exits(3, site.run('refresh', '--skip-modified'))).toContain('Updated about/index.html\n');
   expect(await site.read('about/index.html')).toContain('<p>a new imprint</p>');
   const { changed } = JSON.parse((await site.run('check', '--json')).output);
@@ -88,7 +88,7 @@ test('a snippet in a collection and on a page is one snippet, and a refresh writ
   expect((await site.run('refresh', '--skip-modified')).exitCode).toBe(3);
 });
 
-test('a collection is known to show the last good content when the service was down', async () => {
+test('the record knows that a collection shows the last good content', async () => {
   service.put(2, '<b>new terms</b>');
   Object.assign(service.faults, outage);
   expect(await site.builds()).toContain('is shown instead on legal (collection), entry "terms"');

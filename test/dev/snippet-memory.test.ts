@@ -11,7 +11,7 @@ beforeEach(() => {
   return () => void vi.useRealTimers();
 });
 
-/** A memory that gets these answers one after another, and then the last one again. */
+/** A memory that gets these answers in turn, and then the last one again and again. */
 function remember(...answers: (string | SnippetError)[]) {
   const said: string[] = [];
   let asked = 0;
@@ -31,7 +31,7 @@ function remember(...answers: (string | SnippetError)[]) {
   return { memory, said, get, asked: () => asked, answering };
 }
 
-test('the end of the dev server is no failure of a snippet', async () => {
+test('closing the dev server is no failure of a snippet', async () => {
   const { memory, get } = remember('old', new SnippetError('closed', 'the client is closed'));
   const snippet = await get();
   await memory.update(snippet, true);
@@ -39,7 +39,7 @@ test('the end of the dev server is no failure of a snippet', async () => {
   expect(snippet.error).toBeUndefined();
 });
 
-/** When the service is asked, in seconds, while so many tabs ask every two seconds from their own beginning on. */
+/** When the service is asked, in seconds, while tabs with different start times ask every two seconds. */
 async function askedAt(tabs: number, ...answers: (string | SnippetError)[]): Promise<number[]> {
   const { memory, get, asked } = remember(...answers);
   const snippet = await get();
@@ -68,7 +68,7 @@ test('while the service is in trouble, it is asked less often, but not while a s
   expect(await askedAt(1, new SnippetError('not-found', 'it is gone'))).toHaveLength(19);
 });
 
-test('a view that nothing follows waits for an update that is due, and another one does not', async () => {
+test('the last view waits for an update that is due, and other views do not', async () => {
   const { get, answering } = remember('old', 'new', 'newest');
   await get();
   for (const [isLast, seen] of [
@@ -89,7 +89,7 @@ test('a view that nothing follows waits for an update that is due, and another o
   expect((await get(true)).content?.html).toBe('newest');
 });
 
-test('what a page shows is forgotten 10 minutes after its last question', async () => {
+test('a page is forgotten 10 minutes after it last asked', async () => {
   const { memory, get } = remember('old');
   const snippet = await get();
   const hash = memory.hashOf([snippet]);
