@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readPage } from './pages.ts';
 
 // How much there is to read, as `wc -w` counts it: every page that is tracked, but for what only grows.
-const most = 12_800;
+const most = 12_500;
 const pages = execFileSync('git', ['ls-files', '*.md', ':!CHANGELOG.md', ':!docs/decisions'], {
   encoding: 'utf8',
 })
