@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readPage } from './pages.ts';
 
-// How much there is to read, as `wc -w` counts it: every page that is tracked, but for what only grows.
+// Counts the words of all tracked pages as `wc -w` does, except pages that only grow.
 const most = 12_500;
 const pages = execFileSync('git', ['ls-files', '*.md', ':!CHANGELOG.md', ':!docs/decisions'], {
   encoding: 'utf8',

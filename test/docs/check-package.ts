@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { posix } from 'node:path';
 import { links, readPage } from './pages.ts';
 
-// What `npm publish` would send: every link of its pages leads to one of its files, and there are not too many.
+// Checks what `npm publish` would send: every link in its pages leads to a packed file, and there are not too many files.
 const [packed] = JSON.parse(
   execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { encoding: 'utf8' }),
 );

@@ -7,8 +7,7 @@ import { testProgram } from '../support/cli.ts';
 import { readPage } from './pages.ts';
 import { documentedOptions } from './reference.ts';
 
-// Whatever a user can set, and whatever can go wrong, is named by a test. That the test would fail without it is up to
-// the test; that there is one is seen here.
+// Everything that a user can set, and every error, is named by a test. Whether that test checks it is not seen here.
 
 const root = join(import.meta.dirname, '../..');
 const files = globSync('test/**/*.test.ts', { cwd: root, exclude: ['test/.sites/**'] });
@@ -16,16 +15,16 @@ const tests = files
   .filter((file) => !/[\\/]docs[\\/]/.test(file))
   .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
 
-/** The names that no test has in this form. */
+/** The names that no test contains in this form. */
 function unnamed(names: readonly string[], form: (name: string) => RegExp, among = tests): string[] {
   return names.filter((name) => !among.some(({ text }) => form(name).test(text)));
 }
 
-/** As a whole word; one that may be any word, in quotes or brackets. */
+/** A name with a hyphen as a whole word, any other in quotes or brackets. */
 const asCode = (name: string) =>
   name.includes('-') ? new RegExp(`(?<![\\w-])${name}(?![\\w-])`) : new RegExp(`['"\`[/]${name}['"\`\\]]`);
 
-test('a name that no test has is found', () => {
+test('a name that no test contains is found', () => {
   expect(unnamed(['not-found', `no-such-${'code'}`], asCode)).toEqual(['no-such-code']);
 });
 

@@ -6,7 +6,7 @@ import { type CodeBlock, codeBlocks, pages } from './pages.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-test.each(pages)('each block of code in %s that is not type-checked is correct', async (page) => {
+test.each(pages)('each code block in %s that is not type-checked is correct', async (page) => {
   const untyped = codeBlocks(page).filter(({ language }) => !typedLanguages.has(language));
   const flaws = await Promise.all(untyped.map(blockFlaws));
   expect(flaws.flat()).toEqual([]);

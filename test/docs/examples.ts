@@ -12,13 +12,13 @@ import { styledSites } from '../support/styled-sites.ts';
 import type { CodeBlock } from './pages.ts';
 import { shellFlaws } from './shell.ts';
 
-/** What is wrong with a block of code. */
+/** Returns what is wrong with a code block. */
 type Rule = (code: string, block: CodeBlock) => string[] | Promise<string[]>;
 
-/** Languages that are type-checked, all together. */
+/** Languages that are type-checked together. */
 export const typedLanguages: ReadonlySet<string> = new Set(['ts', 'tsx', 'js', 'astro']);
 
-/** What is done to the blocks of each other language. */
+/** How blocks of the other languages are checked. */
 const rules: Record<string, Rule> = {
   sh: async (code) => [...(await syntaxFlaws(code)), ...(await shellFlaws(code))],
   json: (code) => thrown(() => JSON.parse(code)),
@@ -118,7 +118,7 @@ function embedFlaws(code: string): string[] {
   return tags.length === ends.length ? flaws : [...flaws, 'an embed is not closed'];
 }
 
-/** What blocks take for granted: names that a reader knows from the text around them. */
+/** Names that blocks use without an import, since the text around them explains them. */
 const given: Record<string, string> = {
   snippets: `import snippets from 'astro-snippets';`,
   UnoCSS: `import UnoCSS from 'unocss/vite';`,
@@ -127,7 +127,7 @@ const given: Record<string, string> = {
 
 const react = '/** @jsxImportSource react */\n';
 
-/** Files that blocks import, and that are the reader's own. */
+/** The reader's own files that blocks import. */
 const readersFiles = {
   'src/components/Box.tsx': `${react}import type { ReactNode } from 'react';
 export default function Box({ children }: { children?: ReactNode }) {
@@ -136,7 +136,7 @@ export default function Box({ children }: { children?: ReactNode }) {
 `,
 };
 
-/** The files of a site that has all blocks, by name, with the place each comes from. */
+/** The files of a site with all blocks, by name, and where each block comes from. */
 export function siteOf(blocks: readonly CodeBlock[]): {
   files: Record<string, string>;
   places: Map<string, string>;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { defaultLimits, publicLimits } from '../../src/client/limits.ts';
 import { readPage } from './pages.ts';
 
-// What the pages say about the limits is written by hand.
+// The pages about limits are written by hand.
 
 const { attempts, mostAttempts, outageCap } = defaultLimits;
 const times = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'][attempts];

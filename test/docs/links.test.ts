@@ -38,7 +38,7 @@ test('the README links to the index, and the index to every page', () => {
   expect(others.filter((page) => !linked.has(page))).toEqual([]);
 });
 
-test('a tarball that is named is that of this version', () => {
+test('the docs name the tarball of this version', () => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const named = pages.flatMap((page) => readPage(page).match(/astro-snippets-[\d.]+\.tgz/g) ?? []);
   expect(new Set(named)).toEqual(new Set([`astro-snippets-${version}.tgz`]));

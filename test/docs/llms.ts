@@ -1,8 +1,8 @@
 import { readPage } from './pages.ts';
 
 /**
- * The text of llms.txt (https://llmstxt.org): what the package is, and its pages with their first sentences, in the order
- * of the index.
+ * The text of llms.txt (https://llmstxt.org): a description of the package, and its pages with their first sentences, in
+ * the order of the index.
  */
 export function llmsText(): string {
   const [, introduction = ''] = readPage('README.md').split('\n\n');

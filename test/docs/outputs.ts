@@ -14,7 +14,7 @@ ${body}
 
 const home = '<p><Snippet id={42}>Ask us about shipping.</Snippet></p>';
 
-/** A site with two snippets of the playground, and that service. */
+/** A site with two snippets of the playground, and its service. */
 async function start() {
   const service = await startService();
   const { store } = service;
@@ -44,7 +44,7 @@ async function start() {
   return {
     site,
     async build(succeeds: boolean): Promise<string> {
-      // Not in a host of the tests: `npm run docs` has none, and this service has an authority of its own.
+      // Not in a test host: `npm run docs` has none, and this service has its own authority.
       const { exitCode, output } = await site.start(['build'], environment).ended;
       if ((exitCode === 0) !== succeeds) throw new Error(output);
       return clean(output);
@@ -67,8 +67,8 @@ async function start() {
 }
 
 /**
- * What commands print, from real sites and the snippets of the playground: the name of each text in the docs, and the
- * text. What differs from run to run, such as ports and times, is replaced.
+ * What commands print on real sites with the playground's snippets, by the names of the texts in the docs. Ports, times
+ * and other values that differ from run to run are replaced.
  */
 export const outputs: Record<string, () => Promise<Map<string, string>>> = {
   async 'a build and commands after it'() {
@@ -106,7 +106,7 @@ function lineWith(output: string, part: string): string {
   return (output.split('\n').find((line) => line.includes(part)) ?? '').replace(/^[\d:]+ /, '');
 }
 
-/** The report of a build that failed, without what Astro says before it. */
+/** The report of a failed build, without Astro's lines before it. */
 function reportIn(output: string): string {
   return output.slice(output.lastIndexOf('\n[astro-snippets]')).trim();
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
 
-/** The README and the pages of `docs`, by their paths. */
+/** The paths of the README and the pages of `docs`. */
 export const pages: readonly string[] = [
   'README.md',
   ...readdirSync(join(root, 'docs'))
@@ -17,7 +17,7 @@ export function readPage(page: string): string {
 
 const generatedPart = /^<!-- generated: (.+) -->\n[\s\S]*?^<!-- end -->$/gm;
 
-/** The names of the parts of a page that are generated. */
+/** The names of the generated parts of a page. */
 export function generatedParts(text: string): string[] {
   return Array.from(text.matchAll(generatedPart), ([, name = '']) => name);
 }
@@ -25,7 +25,7 @@ export function generatedParts(text: string): string[] {
 /**
  * Replaces the generated parts of a page.
  *
- * @param parts the text of each part by its name. Parts that it lacks stay.
+ * @param parts the text of each part by name. Other parts stay.
  */
 export function fillPage(text: string, parts: ReadonlyMap<string, string>): string {
   return text.replace(generatedPart, (whole, name: string) => {
@@ -37,7 +37,7 @@ export function fillPage(text: string, parts: ReadonlyMap<string, string>): stri
 /** A fenced block of code in a page. */
 export interface CodeBlock {
   page: string;
-  /** Where it begins, from 1. */
+  /** The first line, from 1. */
   line: number;
   language: string;
   code: string;
@@ -45,7 +45,7 @@ export interface CodeBlock {
   generated: boolean;
 }
 
-/** The blocks of code of a page. Those in a list are indented there, and not here. */
+/** The code blocks of a page. Blocks in a list are returned without their indentation. */
 export function codeBlocks(page: string): CodeBlock[] {
   const blocks: CodeBlock[] = [];
   let open: { fence: string; indent: number; block: CodeBlock; lines: string[] } | undefined;

@@ -10,7 +10,7 @@ import { documentedOptions, reference } from './reference.ts';
 const root = join(import.meta.dirname, '../..');
 const partsOf = new Map(pages.map((page) => [page, generatedParts(readPage(page))]));
 
-test.each(pages)('what %s takes from the source is current (npm run docs updates it)', (page) => {
+test.each(pages)('the generated parts of %s are current (npm run docs updates them)', (page) => {
   expect(readPage(page)).toBe(fillPage(readPage(page), reference()));
 });
 
@@ -42,7 +42,7 @@ test('the README is short enough for five minutes', () => {
   expect(partsOf.get('README.md')).toContain('how-fast');
 });
 
-test('llms.txt is made from the pages, and names each of them (npm run docs updates it)', () => {
+test('llms.txt is current and names each page (npm run docs updates it)', () => {
   const text = readFileSync(join(root, 'llms.txt'), 'utf8');
   expect(text).toBe(llmsText());
   for (const page of pages.filter((name) => name !== 'docs/README.md')) expect(text).toContain(`](${page})`);

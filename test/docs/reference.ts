@@ -16,10 +16,9 @@ const optionsFile = join(root, 'src/settings/options.ts');
 /** One option of `snippets()`, as its doc comment describes it. */
 export interface DocumentedOption {
   name: string;
-  /** All of the description. */
   description: string;
   default: string;
-  /** Those inside it, if it is an object. */
+  /** The options inside it, if it is an object. */
   inner: DocumentedOption[];
 }
 
@@ -70,7 +69,7 @@ function oneLine(text: string | undefined): string {
 
 const shownDefault = (value: string) => (/^('.*'|\d+|true|false)$/.test(value) ? `\`${value}\`` : value);
 
-/** One section for each option, with all that its doc comment says. */
+/** One section per option, from its doc comment. */
 function optionSections(): string {
   const defaultOf = ({ default: value }: DocumentedOption) =>
     value === '' ? '' : `Default: ${shownDefault(value)}.`;
@@ -86,7 +85,7 @@ function optionSections(): string {
   return sections.join('\n\n');
 }
 
-/** Where the docs say more about an option. */
+/** Pages with more about an option. */
 const optionPages: Record<string, string> = {
   patience: '[Errors](errors.md#when-a-request-fails)',
   editUrl: '[Writing](writing.md#the-toolbar)',
@@ -133,7 +132,7 @@ function exitStatusList(): string {
   return rows.map(([status, meaning]) => `- ${status}: ${meaning}`).join('\n');
 }
 
-/** What the docs add to the flags of a command. */
+/** Notes on the flags of a command. */
 const flagNotes: Record<string, string> = {
   inline: 'See [Any generator](any-generator.md).',
   refresh: 'See [Publishing](publishing.md#refresh).',
@@ -189,7 +188,7 @@ function commandsList(): string {
 
 const exampleArguments: Record<string, string> = { folder: '_site', id: '42' };
 
-/** The groups of codes, by what they do to a build. */
+/** Groups of codes by their effect on a build. */
 const groups = {
   end: 'Codes that end the build at once',
   fail: 'Codes that fail the build\n\nThe build tries all other snippets first.',
@@ -200,7 +199,7 @@ const groups = {
   client: 'Codes of the client alone\n\nThe promise rejects.',
 };
 
-/** Codes that builds show in another group than snippets do, or never. */
+/** Codes whose group does not follow from their effect on a snippet. */
 const otherGroups: Partial<Record<ErrorCode, keyof typeof groups>> = {
   'invalid-options': 'end',
   'missing-manifest': 'command',
@@ -212,7 +211,7 @@ const otherGroups: Partial<Record<ErrorCode, keyof typeof groups>> = {
   closed: 'client',
 };
 
-/** What the docs add to a hint: where they say more. */
+/** Links that the docs add to a hint. */
 const additions: Partial<Record<ErrorCode, string>> = {
   'embed-in-browser': 'See [Limits](limits.md#what-a-browser-writes).',
   'embed-lost': 'See [Limits](limits.md#what-your-own-code-removes).',
@@ -221,7 +220,7 @@ const additions: Partial<Record<ErrorCode, string>> = {
   'not-found': 'See [Optional snippets](embeds.md#optional-snippets).',
 };
 
-/** A section for every error, with the hint that the terminal shows. */
+/** One section per error, with the hint from the terminal. */
 function errorSections(): string {
   const codes = (Object.keys(hints) as ErrorCode[]).sort((a, b) => a.localeCompare(b));
   const sections = Object.entries(groups).map(([group, heading]) => {
@@ -235,14 +234,14 @@ function errorSections(): string {
   return sections.join('\n\n');
 }
 
-/** Tags in texts are examples, and would vanish from a page. So would braces in some renderers. */
+/** Puts tags and braces into backticks: renderers would drop them. */
 function escapeTags(text: string): string {
   return text.replace(/`[^`]*`|(?:<\/?[A-Za-z][^<>]*>)+|\{[^{}]*\}/g, (found) =>
     found.startsWith('`') ? found : `\`${found}\``,
   );
 }
 
-/** What the pages take from the source, by the names of the parts. */
+/** The generated parts of the pages, by name. */
 export function reference(): Map<string, string> {
   return new Map([
     ['options', optionSections()],

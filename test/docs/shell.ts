@@ -6,7 +6,7 @@ import { testProgram } from '../support/cli.ts';
 
 const { scripts } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
 
-/** Scripts that a reader has. */
+/** npm scripts that a reader has. */
 const readersScripts = ['build', 'deploy'];
 const npmCommands = new Set(['ci', 'test', 'install', 'uninstall', 'publish', 'pack']);
 const npxPackages = new Set(['astro', 'astro-snippets', '@11ty/eleventy', 'vitest', 'pagefind']);
@@ -17,7 +17,7 @@ const commandFlags = ['--exec', '--build', '--after'];
 const operator = /[\n;&|(){}]/;
 const quoted = /'([^']*)'|"((?:\\.|[^"\\])*)"/g;
 
-/** The simple commands of a script, each as its words without quotes. */
+/** The simple commands of a script, each as a list of words without quotes. */
 export function commandsOf(script: string): string[][] {
   const text = script.replaceAll('\\\n', ' ');
   const parts = text.matchAll(/(?<!\S)#.*|(?:'[^']*'|"(?:\\.|[^"\\])*"|\$\{[^}]*\}|[^\s;&|(){}'"])+|\S|\n/g);
@@ -37,7 +37,7 @@ export function commandsOf(script: string): string[][] {
   return commands.filter((words) => words.length > 0);
 }
 
-/** What is wrong with the commands of a script that concern this package or npm. */
+/** What is wrong with a script's commands of this package and of npm. */
 export async function shellFlaws(script: string): Promise<string[]> {
   const flaws: string[] = [];
   let commands: string[][];
@@ -68,7 +68,7 @@ async function npxFlaws([name = '', ...arguments_]: string[]): Promise<string[]>
   return [...commandLineFlaws(arguments_), ...flaws.flat()];
 }
 
-/** What the program itself says of these arguments. Nothing is run. */
+/** What the program itself says about these arguments. Nothing is run. */
 function commandLineFlaws(arguments_: readonly string[]): string[] {
   const program = testProgram();
   const line = `astro-snippets ${arguments_.join(' ')}`;

@@ -7,7 +7,7 @@ import { outputs } from './outputs.ts';
 import { fillPage, pages, readPage } from './pages.ts';
 import { reference } from './reference.ts';
 
-// `npm run docs`: writes what the documentation takes from the source. A test fails if it is out of date.
+// `npm run docs`: writes the generated parts of the docs. A test fails if they are out of date.
 const root = join(import.meta.dirname, '../..');
 const measured = JSON.parse(readFileSync(fullResult, 'utf8'));
 writeFileSync(join(root, 'docs/performance.md'), performancePage(measured));

@@ -9,7 +9,7 @@ const count = 10_000;
 const { concurrency: defaultConcurrency } = parseOptions({});
 const page = `<html><body>${Array.from({ length: count }, (_, index) => `<snippet-embed id="${index + 1}"></snippet-embed>`).join('\n')}</body></html>`;
 
-/** Answers a request or not. Returns whether it sent the content. */
+/** Handles a request. Returns whether it sends the content. */
 type Answer = (...all: Parameters<Parameters<typeof httpServer>[0]>) => boolean;
 
 function dying(): Answer {
@@ -23,16 +23,16 @@ function dying(): Answer {
   };
 }
 
-/** How a service can be down. */
+/** How a service can be down, and how many requests may fail. */
 const services: [what: string, failed: number, answer: Answer | undefined][] = [
   ['answers every request with 503', 100, (_request, response) => !response.writeHead(503).end()],
   ['hangs', 100, () => false],
   ['refuses connections', 100, undefined],
-  // As many more as may be under way by then: the answers to them make new ones, and nothing else tells yet.
+  // Plus as many requests as may be under way when it dies.
   ['dies after five seconds', 100 + defaultConcurrency, dying()],
 ];
 
-/** How long a process has waited for a processor, in seconds: what other work on the machine takes does not count. */
+/** How long a process has waited for a processor, in seconds. Time taken by other work does not count. */
 function queuedOf(pid: number | undefined): number | undefined {
   const file = `/proc/${pid}/schedstat`;
   return existsSync(file) ? Number(readFileSync(file, 'utf8').split(' ')[1]) / 1e9 : undefined;

@@ -5,7 +5,7 @@ import { failingServices, losesNothing } from '../client/failing-services.ts';
 import { chooseIds, randomNumbers } from '../client/simulation.ts';
 import { certificate, httpServer } from '../support/tls-server.ts';
 
-// What test/promises/failing-service.test.ts shows on a virtual clock, with a real server, sockets and timers.
+// The same as test/promises/failing-service.test.ts, with a real server, sockets and timers.
 
 let fails: (id: number) => boolean = () => false;
 const server = await httpServer((request, response) => {
@@ -41,7 +41,7 @@ test.for([
   },
 );
 
-test('exactly the snippets fail that are dead for good, in 150 simulated runs of up to 1,000 snippets', async () => {
+test('in 150 simulated runs of up to 1,000 snippets, exactly the dead ones fail', async () => {
   await fc.assert(fc.asyncProperty(failingServices({ ids: 1_000, latency: 500 }), losesNothing), {
     numRuns: 150,
     seed: 20_260_101,

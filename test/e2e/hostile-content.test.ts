@@ -8,7 +8,7 @@ import type { HtmlRules } from '../../src/settings/options.ts';
 import { readEmbeds } from '../../src/snippets/file-embeds.ts';
 import { createSite } from '../support/site.ts';
 
-// Anything that takes quadratic time takes longer here than a test may.
+// With quadratic time, these tests would time out.
 const bytes = 2 * 1024 * 1024;
 const fill = (piece: string) => piece.repeat(Math.floor(bytes / piece.length));
 const rules: HtmlRules = { sanitize: undefined, scripts: 'strip', strict: false, policy: 'warn' };
@@ -41,7 +41,7 @@ describe('2 MB of hostile content are handled in linear time:', () => {
     expect(scan(Buffer.from(`${content}<snippet-embed id="1">`), 'html').embeds).toHaveLength(0);
   });
 
-  test('100,000 tags, the most that are accepted', async () => {
+  test('100,000 tags, the maximum', async () => {
     for (const tag of ['<b>', '<svg>', '<div>', '<b><p>', '<a>']) {
       const content = tag.repeat(100_000 / (tag.split('<').length - 1));
       expect((await applyRules({ content }, use, rules)).html).toBe(content);
@@ -56,7 +56,7 @@ describe('2 MB of hostile content are handled in linear time:', () => {
     expect(scan(page, 'html').embeds).toHaveLength(1);
   });
 
-  test('scripts that are nested in each other are refused if stripping goes on and on', async () => {
+  test('nested scripts are refused if stripping them takes too many rounds', async () => {
     const nested = (depth: number) => '<'.repeat(depth) + 'script></script>'.repeat(depth);
     expect((await applyRules({ content: nested(15) }, use, rules)).html).toBe('');
     await expect(applyRules({ content: nested(40_000) }, use, rules)).rejects.toMatchObject({
@@ -66,7 +66,7 @@ describe('2 MB of hostile content are handled in linear time:', () => {
   });
 });
 
-describe('10,000 faulty embeds on one page are reported together, ten by example:', () => {
+describe('10,000 faulty embeds on one page are reported together, with ten examples:', () => {
   test.for([
     ['without an end', '<p><snippet-embed id="1"></p>\n'],
     ['without a valid id', '<p><snippet-embed id="x"></snippet-embed></p>\n'],
@@ -90,7 +90,7 @@ describe('10,000 faulty embeds on one page are reported together, ten by example
     expect(message).toContain('9990 more embeds with the same error.');
   });
 
-  test('in a build whose Markdown has as many tags of components', async () => {
+  test('in a build whose Markdown has as many component tags', async () => {
     const site = await createSite({ 'src/pages/index.md': '<Snippet id={1} />\n\n'.repeat(10_000) });
     const { exitCode, output } = await site.build();
     expect(exitCode).toBe(1);

@@ -25,7 +25,7 @@ const zeros = Buffer.alloc(10 * MB);
 const binary = () => zeros;
 const words = Buffer.from('{"word":"value"}\n'.repeat(600_000));
 const text = () => words;
-/** Lines that may each be the digest of a page. */
+/** Lines that could each be the digest of a page. */
 const digests = () =>
   Buffer.from(
     randomBytes(5 * MB)
@@ -34,8 +34,8 @@ const digests = () =>
   );
 
 /**
- * Expects that a run takes at most 50 MB more than before. A run may take more than it holds: the compiler and the garbage
- * collector take memory when they get to it. What is held of a file is held in each run.
+ * Expects that a run takes at most 50 MB more than before. The best of four runs counts: the compiler and the garbage
+ * collector take memory at random, but a file that is held in memory is held in each run.
  */
 async function expectLittleMore(before: number, run: () => Promise<number>): Promise<void> {
   let more = Number.POSITIVE_INFINITY;
@@ -58,7 +58,7 @@ test('a binary file of 2.3 GB, a text and a script of 700 MB in public take less
   await expectLittleMore(before, build);
   expect(await site.read('index.html')).toContain('<b>one</b>');
 
-  // Split between two pieces.
+  // Split between two chunks.
   const handle = await open(video, 'r+');
   await handle.write(service.environment.SNIPPETS_API_KEY, 1024 * 1024 * 2000 - 5);
   await handle.close();
@@ -69,7 +69,7 @@ test('a binary file of 2.3 GB, a text and a script of 700 MB in public take less
 
 test('a binary file of 2.3 GB, a text of 700 MB and one of 200 MB with different digests in the output take less than 50 MB of memory in a refresh', async () => {
   const site = await temporarySite(page);
-  // With little room on the heap, V8 soon looks for garbage. What is kept of a file would not fit, or is not on the heap.
+  // With a small heap, V8 collects garbage early. A file kept in memory would not fit, or is outside the heap.
   const environment = {
     ...service.environment,
     NODE_OPTIONS: '--max-semi-space-size=1 --max-old-space-size=48',

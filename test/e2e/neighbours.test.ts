@@ -16,8 +16,8 @@ afterAll(async () => {
 
 const dist = join(import.meta.dirname, '../../dist');
 
-// Globals of undici and zod, which Astro uses too, the functions that hide keys, and what `<Snippet>` finds the integration
-// by. The built-in fetch of Node 22 and 24 does not read them.
+// Globals of undici and zod, which Astro uses too, and two of this package: the functions that hide keys, and the link from
+// `<Snippet>` to the integration. The built-in fetch of Node 22 and 24 does not read them.
 const expectedGlobals = new Set([
   'Symbol(undici.globalDispatcher.2)',
   '__zod_globalConfig',
@@ -26,17 +26,17 @@ const expectedGlobals = new Set([
   'Symbol(astro-snippets)',
 ]);
 
-// Compares what other code of the process uses before and after a client is used.
+// Compares what other code sees before and after a client is used.
 const script = `
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { inspect } from 'node:util';
-// Only their names: reading one would initialize the built-in fetch.
+// Names only: reading a value would initialize the built-in fetch.
 const globals = () => new Set(Reflect.ownKeys(globalThis));
 const seen = () => [fetch, Headers, Request, Response, FormData, WebSocket];
 const isFirst = process.env.FETCH_FIRST !== '';
 const before = { globals: globals(), seen: isFirst ? seen() : [], env: { ...process.env } };
-// The dispatcher of the built-in fetch: of Node 22 and 24 the first, later the second.
+// The dispatcher of the built-in fetch: the first on Node 22 and 24, the second later.
 const dispatchers = ['undici.globalDispatcher.1', 'undici.globalDispatcher.2'].map((name) => Symbol.for(name));
 if (isFirst) await fetch('data:text/plain,first');
 const carriers = dispatchers.map((name) => globalThis[name]);
@@ -48,7 +48,7 @@ const { SERVER: renderBaseUrl, CA: ca } = process.env;
 const client = new SnippetClient({ apiKey: 'sk_of_other_code', renderBaseUrl, ca });
 assert.equal((await client.get(1)).content, 'fine');
 
-// Requests of other code go to the same dispatcher and are verified as before.
+// Other code's requests use the same dispatcher and are verified as before.
 await assert.rejects(fetch(renderBaseUrl), (error) => /self.signed/.test(error.cause.message));
 assert.equal(await (await fetch('data:text/plain,second')).text(), 'second');
 await client.close();
@@ -71,9 +71,9 @@ for (const name of ['uncaughtException', 'unhandledRejection', 'SIGINT', 'SIGTER
 `;
 
 test.each(['22', '24', '26'])(
-  "on Node %s other code's fetch is untouched, and nothing global is set except what hides keys and what <Snippet> reads",
+  "on Node %s other code's fetch is untouched, and the only new globals are the expected ones",
   async (major) => {
-    // Node's binaries from the registry, because a machine has only one version.
+    // Node's binaries come from the registry, since a machine has only one version.
     const home = join(folder, major);
     await write({
       'neighbour.mjs': script,

@@ -31,7 +31,7 @@ Write \`<snippet-embed id="9"></snippet-embed>\`.
 interface Generator {
   command: string;
   arguments: string[];
-  /** The folder that it writes. */
+  /** Its output folder. */
   output: string;
   files: Record<string, string>;
 }
@@ -51,7 +51,7 @@ const generators: Record<'Eleventy' | 'Hugo', Generator> = {
         }`,
       'package.json': '{ "type": "module" }',
       'static/robots.txt': 'User-agent: *\n',
-      // Nunjucks escapes the title; the body is not escaped.
+      // Nunjucks escapes the title, but not the body.
       'content/_includes/page.njk':
         '<!doctype html><title>{{ title }}</title><body>{{ content | safe }}</body>',
       'content/content.11tydata.js': "export default { layout: 'page.njk' };",
@@ -104,7 +104,7 @@ describe.for(Object.entries(generators))('%s', ([name, generator]) => {
     );
     expect(await folder.read(`${output}/index.xml`)).toContain('Hello, &lt;b&gt;one&lt;/b&gt;.');
     const listed = await run(folder, ['list']);
-    // Snippets are in the order of the files that a generator has written.
+    // The order depends on the order in which a generator wrote the files.
     expect(listed.split(/^(?=Snippet)/m).sort()).toEqual([
       'Snippet 1\n    index.xml\n    post/index.html\n',
       'Snippet 2\n    post/index.html\n',
@@ -112,7 +112,7 @@ describe.for(Object.entries(generators))('%s', ([name, generator]) => {
       'Snippet 4\n    index.xml\n    old/index.html\n',
     ]);
 
-    // The same once more, whether the generator has written its files again or not.
+    // A second run gives the same, whether the generator has written its files again or not.
     const first = await folder.files(output);
     await run(folder, ['inline', output]);
     expect(await folder.files(output)).toEqual(first);

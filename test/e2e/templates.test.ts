@@ -4,20 +4,20 @@ import { expect, test } from 'vitest';
 import { temporaryService } from '../support/service.ts';
 import { type Site, temporarySite } from '../support/site.ts';
 
-// The template of Starlight, with a page and a feed as those of a blog. Code has no language, since its highlighter gives up
-// within a line on a busy machine.
+// The Starlight template with a page and a feed like a blog's. Code has no language, since the highlighter may time out on
+// a busy machine.
 
 interface Words {
   /** In HTML, and in Markdown. */
   html: string;
-  /** In a text of frontmatter or of a script. */
+  /** In frontmatter or a script. */
   text: string;
 }
 
 const literal: Words = { html: 'Ask <b>Ann</b>', text: 'Ask Ann' };
 const embedded: Words = {
   html: '<snippet-embed id="1"></snippet-embed>',
-  // In the description of a feed, too.
+  // Also in the description of a feed.
   text: '<snippet-embed id="1" as="text"></snippet-embed>',
 };
 
@@ -83,7 +83,7 @@ export const GET = async (context) =>
   });`,
 });
 
-test('a site of Starlight differs from the one without snippets in its embeds alone', async () => {
+test('a Starlight site differs from one without snippets only in its embeds', async () => {
   const service = await temporaryService({ 1: literal.html });
   const site = await temporarySite(filesOf(literal));
   expect(await site.build()).toMatchObject({ exitCode: 0 });
@@ -96,7 +96,7 @@ test('a site of Starlight differs from the one without snippets in its embeds al
   expect([...found.values()].join()).toContain(literal.html);
 });
 
-/** The files of the output. A search index has names and bytes of its own in each build. */
+/** The files of the output, without the search index, which differs from build to build. */
 async function contentsOf(site: Site): Promise<Map<string, string>> {
   const names = (await site.list()).filter((name) => !name.startsWith('pagefind/'));
   const entries = names.map(

@@ -11,7 +11,7 @@ import { Snippet } from 'astro-snippets/components';
 ---
 `;
 
-// With params, so that the site is written as it stands here.
+// With params, so that the helper does not change the markup.
 test.for([
   ['in a title', '<title>Shop <Snippet id={3} params={{}} /></title>', 'title'],
   ['between braces in a title', '<title>\n  Shop {<Snippet id={3} params={{}} />}</title>', 'title'],

@@ -10,7 +10,7 @@ import { configWith, pageWith, temporarySite } from '../../support/site.ts';
 
 const config = (options: string) => configWith(options, { settings: `${csp},` });
 
-// Selectors and places where another element, or text that is not there, would be seen.
+// Selectors and places where an added element or text would change the layout.
 const source =
   pageWith(`<html lang="en"><head><meta name="viewport" content="width=device-width"><title>{<Snippet id={3} />}</title></head>
 <body><main><h1>Page</h1>
@@ -59,7 +59,7 @@ const { service, site } = await builtSite(
 
 const browser = await sharedBrowser();
 let page: Page;
-/** What the page asked for after it was loaded. */
+/** The requests of the page after it was loaded. */
 let requests: string[];
 
 const server = await serveFolder(join(site.directory, 'dist'));
@@ -85,7 +85,7 @@ const outlines = () => page.locator('.outline').count();
 const linkTo = (id: number) => page.getByRole('link', { name: `Edit snippet ${id}`, exact: true });
 const openPanel = () => page.getByRole('button', { name: 'Snippets (8)', exact: true }).click();
 
-/** The box of each element of a page, and of each of its lines of text. */
+/** The boxes of all elements and lines of text of a page. */
 async function boxesOf(at: Page): Promise<unknown> {
   return at.evaluate(`[document.documentElement, ...document.body.querySelectorAll('*'), document.body].map((element) =>
     [element.localName, ...[...element.getClientRects()].map(({ x, y, width, height }) => [x, y, width, height].join())])`);
@@ -105,7 +105,7 @@ test('a page with edit links has the layout of the same page without them', asyn
   expect(await boxesOf(page)).toEqual(expected);
 });
 
-test('the panel names each snippet with its places, and outlines are drawn around the one that has the focus', async () => {
+test('the panel names each snippet with its places, and outlines the one that has the focus', async () => {
   await openPanel();
   const panel = page.getByRole('complementary', { name: 'Snippets on this page' });
   const texts = await panel.getByRole('listitem').allInnerTexts();
@@ -130,7 +130,7 @@ test('the panel names each snippet with its places, and outlines are drawn aroun
   const [first, last] = [await boxOf('#table td:first-child'), await boxOf('#table td + td')];
   expect(row).toMatchObject({ x: first?.x, y: first?.y, height: first?.height });
   expect((row?.x ?? 0) + (row?.width ?? 0)).toBe((last?.x ?? 0) + (last?.width ?? 0));
-  // Only the words of the snippet, not the text around them.
+  // Only the snippet's words, not the text around them.
   await linkTo(1).focus();
   expect(await outlines()).toBe(2);
   const words = await page.locator('.outline').first().boundingBox();
@@ -142,7 +142,7 @@ test('the panel names each snippet with its places, and outlines are drawn aroun
   expect(await outlines()).toBe(0);
 });
 
-test('a link opens where the snippet is edited, in a tab that knows nothing of the page', async () => {
+test('a link opens the editor of the snippet in a tab without an opener', async () => {
   await openPanel();
   const popup = page.context().waitForEvent('page');
   await linkTo(2).click();
@@ -153,7 +153,7 @@ test('a link opens where the snippet is edited, in a tab that knows nothing of t
   await opened.close();
 });
 
-test('the links are reached by Tab, shown where the focus is, and left by Escape', async () => {
+test('the links are reached with Tab, visible when focused, and left with Escape', async () => {
   const focused = () => page.evaluate('document.activeElement.shadowRoot?.activeElement?.textContent');
   await page.locator('#link').focus();
   await page.keyboard.press('Tab');
@@ -177,7 +177,7 @@ test('the links are reached by Tab, shown where the focus is, and left by Escape
   expect(await outlines()).toBe(0);
 });
 
-test('after a navigation by script, the links are those of the new page', async () => {
+test('after client-side navigation, the links belong to the new page', async () => {
   await openPanel();
   const navigate = (data: string) =>
     page.evaluate(`{

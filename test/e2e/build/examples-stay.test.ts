@@ -14,7 +14,7 @@ const config = (integrations: string) => `
 import { defineConfig } from 'astro/config';
 import starlight from '@astrojs/starlight';
 import snippets from 'astro-snippets';
-// Without its search, which sometimes still writes files while the build ends.
+// Without its search, which may still write files when the build ends.
 const docs = starlight({ title: 'Docs', sidebar: [{ ${sidebar} }], pagefind: false });
 export default defineConfig({ integrations: [docs, ${integrations}] });`;
 
@@ -50,9 +50,9 @@ Write \`${embed}\`, or with params \`\`<snippet-embed id="42" params='{"plan":"p
 
 <!-- ${embed} -->
 `,
-  // In its tables of contents, Starlight writes the code of headings as plain text.
+  // Starlight's table of contents shows code in headings as plain text.
   'src/content/docs/headings.md': `---\ntitle: Headings\n---\n## The \`${embed}\` element\n\nText.\n\n## With \`<snippet-embed id="42">\` alone\n\nText.\n`,
-  // The title is an example, which only exclude can say.
+  // Only exclude can mark a title as an example.
   'src/content/docs/reference/element.md': `---\ntitle: The element ${embed}\n---\n## \`${embed}\`\n\nA reference.\n`,
   'src/pages/llms.txt.js': `
     export const GET = () => new Response(${JSON.stringify(`# Docs\n\nWrite \`${embed}\`.\n\n\`\`\`html\n${embed}\n\`\`\`\n`)});`,
@@ -66,14 +66,14 @@ const plain = await fileSite({ ...files, 'astro.config.mjs': config('') });
 const output = await site.builds();
 await plain.builds();
 
-test('Starlight documents the element in prose, code, fences and copy buttons: the site builds without a key and a warning', () => {
+test('a Starlight site with the element in prose, code, fences and copy buttons builds without a key or a warning', () => {
   expect(output).not.toContain('[astro-snippets]');
 });
 
 test('the output is the same as without the integration, to the byte', async () => {
   const names = await plain.list();
   expect(names).toEqual(expect.arrayContaining(['index.html', 'reference/element/index.html', 'llms.txt']));
-  // What is compared contains the examples.
+  // The output does contain the examples.
   expect(await site.read('index.html')).toMatch(
     /<code[^>]*>(?:&lt;|&#x3C;)snippet-embed id="42"[\s\S]*data-code="[^"]*snippet-embed[\s\S]*data-snippets-ignore(?:=""[^>]*)?>Or/,
   );

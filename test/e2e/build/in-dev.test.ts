@@ -50,7 +50,7 @@ import Still from '../Still.astro';
 <p><Still /><Snippet id={1}>children</Snippet></p>`,
   });
   const dev = await startServer(site, 'dev');
-  // What one page has loaded is not said of another.
+  // Modules that one page loaded are not reported for another.
   await fetchPage(`${dev.url}/docs/still`);
   afterAll(() => dev.stop());
 
@@ -70,7 +70,7 @@ import Still from '../Still.astro';
       'export const prerender = true',
     ],
     ['of <Snippet> in Markdown', 'post', 'written in src/pages/post.md:3'],
-    // It gets as far as asking for the key, which is not set.
+    // Nothing fails before the missing key.
     ['of a prerendered page among them, which lacks only the key', 'still', 'SNIPPETS_API_KEY is not set.'],
   ])('%s', async ([, path, ...said]) => {
     const { status, html } = await fetchPage(`${dev.url}/docs/${path}`);
@@ -95,7 +95,7 @@ import Still from '../Still.astro';
   ])('%s, in the overlay', async ([, path, ...said]) => {
     const page = await browser.newPage();
     await page.goto(`${dev.url}/docs/${path}`);
-    // The error of another page may come first: Vite keeps one for the next page that opens.
+    // The error of another page may come first: Vite keeps it for the next page that opens.
     const overlay = () =>
       page.locator('vite-error-overlay').evaluate((element) => element.shadowRoot?.textContent);
     for (const text of said) await expect.poll(overlay).toContain(text);
@@ -189,7 +189,7 @@ const { data } = await getEntry('legal', 'imprint');
     expect((await fetch(`${dev.url}/docs/_astro/none.0123456789abcdef0123.png`)).status).toBe(404);
   });
 
-  test('and leaves the record of the last build alone, so that a check still finds what has changed', async () => {
+  test('and leaves the record of the last build alone, so that a check still finds changes', async () => {
     const record = join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json');
     const built = await readFile(record, 'utf8');
     service.put(3, 'a new imprint');

@@ -5,7 +5,7 @@ import { cleanEnvironment } from '../../support/environment.ts';
 import { temporaryService } from '../../support/service.ts';
 import { temporarySite } from '../../support/site.ts';
 
-test('a build of the same process as one that prerendered pages inlines an embed in public/, too', async () => {
+test('a build in a process that has prerendered pages before still inlines an embed in public/', async () => {
   const service = await temporaryService({ 1: '<b>one</b>' });
   const site = await temporarySite({
     'public/offer.html': '<html><body><p><snippet-embed id="1"></snippet-embed></p></body></html>',

@@ -7,7 +7,7 @@ import { contents, siteWithOtherTools } from '../../support/other-tools.ts';
 
 const { site } = await builtSite(contents, siteWithOtherTools);
 
-/** A page of the output, without scripts and without values that differ from build to build. */
+/** A page of the output, without scripts and values that differ from build to build. */
 async function pageOf(name: string): Promise<string> {
   return (await site.read(`${name}/index.html`))
     .replaceAll(/<(script|style)\b[\s\S]*?<\/\1>/g, '')
@@ -31,7 +31,7 @@ test.for([
   },
 );
 
-test('snippets are inlined in Markdown that Remark processes', async () => {
+test('snippets are inlined in Markdown processed by Remark', async () => {
   expect(await pageOf('remark')).toContain(`<h1 id="post">Post</h1>
 <section>block</section>
 <p>Text ${one}.</p>

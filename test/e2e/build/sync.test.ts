@@ -4,7 +4,7 @@ import { temporarySite } from '../../support/site.ts';
 
 const service = await sharedService({ 1: 'one', 2: 'two' });
 
-test('astro sync loads a collection whose snippets arrive after those of another one', async () => {
+test('astro sync loads a collection whose snippets arrive after those of another collection', async () => {
   const site = await temporarySite({
     'src/content.config.ts': `
       import { defineCollection } from 'astro:content';
@@ -15,7 +15,7 @@ test('astro sync loads a collection whose snippets arrive after those of another
   });
   let asked = 0;
   const held = service.hold(() => asked++ > 0);
-  // Its output is seen while it runs.
+  // The output is needed while it runs.
   const { output, ended } = site.start(['sync'], service.environment);
   const loaded = /1 snippet in the collection (one|two)/g;
   await expect.poll(output).toMatch(loaded);

@@ -10,10 +10,10 @@ const service = await sharedService({});
 
 const literal = '<p class="pt-[6px]">Its id is written in the page.</p>';
 const computed = (text: string) => `<p class="bg-[rgb(250,200,5)] p-[7px]">${text}</p>`;
-// Longer than anybody waits, so that these builds do not wait either.
+// Too long to wait for, so these builds do not wait.
 const outage = { failing: 1, retryAfter: '3600' };
 
-/** The styles of a built page: Astro writes a small style sheet into the page. */
+/** The styles of a built page. Astro inlines small style sheets. */
 async function cssOf(site: Site, name: string): Promise<string> {
   const html = await site.read(name);
   const [, inPage = ''] = /<style>([^<]*)<\/style>/.exec(html) ?? [];
@@ -23,7 +23,7 @@ async function cssOf(site: Site, name: string): Promise<string> {
 
 const build = (site: Site) => site.builds(service.environment);
 
-test('Tailwind makes CSS for the classes of snippets: for what the last build showed with a dead service, and by no refresh', async () => {
+test('Tailwind makes CSS for the classes of snippets, from the last build if the service is down, and not in a refresh', async () => {
   const styled = styledSites['Tailwind 4'];
   service.put(1, literal);
   service.put(2, computed('Its id is computed.'));
@@ -35,7 +35,7 @@ test('Tailwind makes CSS for the classes of snippets: for what the last build sh
   const css = () => cssOf(site, 'computed/index.html');
   const withoutNew = await build(site);
   expect(await cssOf(site, 'index.html')).toContain('padding-top:6px');
-  // An id that is computed is not known before the page is rendered.
+  // A computed id is not known before the page is rendered.
   expect(await css()).not.toContain('padding:7px');
   expect(withoutNew.match(/Snippet \d+ has classes.*/g)).toEqual([
     'Snippet 2 has classes that no style sheet of computed/index.html has: bg-[rgb(250,200,5)], p-[7px]. Build again: some of them were not known before.',
@@ -48,7 +48,7 @@ test('Tailwind makes CSS for the classes of snippets: for what the last build sh
   const refresh = () => cli(site.directory, ['refresh'], service.environment);
   service.put(2, computed('Only the text has changed.'));
   expect(await refresh()).toMatchObject({ exitCode: 0 });
-  // As in CI, which keeps Astro's cache directory alone.
+  // As in CI, which keeps only Astro's cache directory.
   const made = await css();
   Object.assign(service.faults, outage);
   for (const folder of ['.astro', 'dist']) await rm(join(site.directory, folder), { recursive: true });
@@ -61,7 +61,7 @@ test('Tailwind makes CSS for the classes of snippets: for what the last build sh
   expect(await build(site)).not.toContain('has classes');
   expect(await css()).toContain('padding:8px');
 
-  // A refresh cannot make CSS, so it only goes on while the classes stay.
+  // A refresh cannot make CSS, so it works only while the classes stay the same.
   service.put(2, computed('The old classes'));
   expect(await refresh()).toMatchObject({
     exitCode: 3,

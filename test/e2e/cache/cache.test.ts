@@ -51,7 +51,7 @@ test.skipIf(noRedis)('a build succeeds with one warning if Redis stops while it 
   const { build } = await machine(doomed.url);
   const held = service.hold();
   const building = build();
-  // The first requests are in progress, so their answers can no longer be stored.
+  // Answers to requests in progress can no longer be stored.
   await held.asked();
   await doomed.kill();
   held.release();
@@ -67,7 +67,7 @@ test('a build succeeds with one warning if Redis cannot be reached, and its pass
   expect(output).not.toContain('s3cret');
 });
 
-test('the cache is not given up because the process stands still for seconds while it reads 200 files', async () => {
+test('the cache is still used if the process blocks for seconds while it reads 200 files', async () => {
   const folder = await folderWith({});
   const requests = Array.from({ length: 200 }, (_, index) => createRequest(index + 1));
   const warnings: string[] = [];
@@ -83,7 +83,7 @@ test('the cache is not given up because the process stands still for seconds whi
   const kept = open();
   onTestFinished(() => kept.close());
   const reading = Promise.all(requests.map((request) => kept.read(request)));
-  // As Vite does when it bundles, with a few turns of the loop in between.
+  // Blocks the event loop with short breaks, as Vite does when it bundles.
   for (let pause = 0; pause < 2; pause++) {
     await setImmediate();
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_200);

@@ -7,11 +7,11 @@ import { folderWith } from '../../support/folder.ts';
 import { certificate, httpServer, tunnelProxy } from '../../support/tls-server.ts';
 import { apiKey, serve } from '../../support/wire.ts';
 
-// What a process survives, and whether it ends: each client is in a process of its own.
+// Whether a process survives, and whether it ends: each client runs in its own process.
 
 const content = JSON.stringify({ content: 'fine' });
 
-/** What a script prints, in a process of its own. */
+/** Runs a script in its own process. Returns what it prints. */
 async function outputOf(code: string, environment: Record<string, string> = {}): Promise<string> {
   const folder = await folderWith({ 'script.mts': code });
   const file = join(folder.directory, 'script.mts');
@@ -58,9 +58,9 @@ test.for(['directly', 'through a proxy'] as const)(
   },
 );
 
-test('answers to HTTP/2 requests that were just aborted do not end the process when the connection is closed while the event loop stands still', async () => {
+test('answers to HTTP/2 requests that were just aborted do not crash the process if the connection closes while the event loop is blocked', async () => {
   const path = (name: string) => JSON.stringify(join(import.meta.dirname, '../../..', name));
-  // In the process of the client, so that both stand still at the same time.
+  // In the client's process, so that both are blocked at the same time.
   const output = await outputOf(
     `import { setTimeout } from 'node:timers/promises';
      import { defaultLimits } from ${path('src/client/limits.ts')};
@@ -74,7 +74,7 @@ test('answers to HTTP/2 requests that were just aborted do not end the process w
      await Promise.all(Array.from({ length: 400 }, () =>
        transport.send({ url: server.origin, headers: {}, milliseconds: 60_000 }, controller.signal)
          .then(() => controller.abort(), () => {})));
-     // Undici closes a connection that is idle for four seconds.
+     // Undici closes connections after four idle seconds.
      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6_000);
      await setTimeout(100);
      console.log(ends);

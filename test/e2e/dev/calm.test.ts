@@ -51,12 +51,12 @@ test('a page reloads only when a snippet that it shows has changed', async () =>
     service.put(4, content);
     await markdown.page.locator('body', { hasText: content }).waitFor({ timeout: 60_000 });
   }
-  // Time for a reload that came too much.
+  // Time for an unwanted reload.
   await seconds(3);
   expect([astro.loads(), markdown.loads()]).toEqual([1, 3]);
 });
 
-test('a page that nobody sees asks for nothing, and shows what is new once somebody does', async () => {
+test('a hidden page asks for nothing, and is updated when it becomes visible', async () => {
   const { page, loads } = await open('/healthy');
   const turn = (state: string) =>
     page.evaluate(`{
@@ -64,7 +64,7 @@ test('a page that nobody sees asks for nothing, and shows what is new once someb
       document.dispatchEvent(new Event('visibilitychange'));
     }`);
   await turn('hidden');
-  // What it has asked for before has arrived.
+  // Earlier requests have arrived by now.
   await seconds(2);
   const asked = () => service.requests().length;
   const before = asked();
@@ -77,7 +77,7 @@ test('a page that nobody sees asks for nothing, and shows what is new once someb
   await page.locator('#s1', { hasText: 'one' }).waitFor({ timeout: 60_000 });
 });
 
-test('while the service is down, no open page reloads; all of them recover by themselves, and each failure is logged once', async () => {
+test('while the service is down, no open page reloads; all recover without help, and each failure is logged once', async () => {
   const healthy = await open('/healthy');
   expect(await healthy.page.locator('#s1').textContent()).toBe('one');
   Object.assign(service.faults, { failing: 1, failingStatus: 503 });
@@ -105,7 +105,7 @@ test('while the service is down, no open page reloads; all of them recover by th
   expect(pages.map(({ loads }) => loads())).toEqual([1, 3, 3]);
 });
 
-test('a failure that changes is logged again, and one that is over is not', async () => {
+test('a failure that changes is logged again, one that is over is not', async () => {
   const failures = () => count(/\n {4}on \/other\n/);
   const view = async () => (await fetch(`${dev.url}/other`)).status;
   expect(await view()).toBe(500);
@@ -114,7 +114,7 @@ test('a failure that changes is logged again, and one that is over is not', asyn
   service.put(60_000, 'here');
   await expect.poll(view).toBe(200);
   Object.assign(service.faults, { failing: 1, only: [60_000] });
-  // Known content is shown: only a snippet without content fails.
+  // Known content is shown. Only a snippet without content fails.
   expect(await view()).toBe(200);
   expect(failures()).toBe(1);
   service.clearFaults();

@@ -35,7 +35,7 @@ test.for(['Tailwind 4', 'UnoCSS'] as const)(
 
       Object.assign(service.faults, { failing: 1, failingStatus: 503 });
       await expect.poll(dev.output).toContain('Snippet 2 is shown as it was last fetched.');
-      // The page may be loading again by itself.
+      // The page may be reloading.
       await vi.waitFor(() => page.reload(), patience);
       await expect.poll(style).toBe('rgb(5, 100, 250) 11px');
     } finally {

@@ -13,7 +13,7 @@ const patience = { timeout: 60_000 };
 
 const oddParams = { plan: `it's "R&D" &lt; &amp; <b>`, more: ['</p>', 'ü', 'Long-'.repeat(100)] };
 
-// Responses of other middleware, written in ways that Node allows.
+// Responses of other middleware, written in all ways that Node allows.
 const otherMiddleware = `
   const embed = '<snippet-embed id="1"></snippet-embed>';
   const answers = {
@@ -68,7 +68,7 @@ const { service, dev } = await servedSite(
       ${otherMiddleware}
       export default defineConfig({
         base: '/docs',
-        // In dev, snippets of pages and collections never come from the cache, so this must make no difference.
+        // Dev never uses the cache, so this must make no difference.
         integrations: [snippets({ cache: { maxAge: '1h' }, editUrl: (id) => 'about:blank#edit-' + id }), other],
       });`,
     'src/pages/index.astro': pageWith(
@@ -87,7 +87,7 @@ const later = new Promise((resolve) => setTimeout(() => resolve('<snippet-embed 
       '<html><body>\n<snippet-embed id="<img src=x onerror=alert(1)>"></snippet-embed></body></html>',
     'src/pages/children.astro':
       '<html><body><p id="kids"><snippet-embed id="7">children</snippet-embed></p></body></html>',
-    // A page as a site has them, for axe.
+    // A realistic page for axe.
     'src/pages/params.astro':
       pageWith(`<html lang="en"><head><meta name="viewport" content="width=device-width"><title>Coffee</title></head>
 <body><main><h1>Coffee</h1><p><Snippet id={5} params={${JSON.stringify(oddParams)}} /></p></main></body></html>`),
@@ -103,7 +103,7 @@ const siteUrl = `${dev.url}/docs`;
 beforeEach(async () => {
   page = await browser.newPage();
   return async () => {
-    // Closing a page while it reloads may never end.
+    // Closing a page while it reloads may hang.
     await page.goto('about:blank').catch(() => {});
     await page.close();
   };
@@ -127,7 +127,7 @@ describe('astro dev inlines snippets in', () => {
       /<p[^>]*>now<\/p>\s*<p id="later"[^>]*><!--snippet 1--><b>first words<\/b><!--\/snippet 1--> later<\/p>/,
     );
   });
-  // No comments around it: these are parts of pages.
+  // Without marks around it: these are parts of pages.
   const snippet = '<b>first words</b>';
   const ask = async (path: string) => {
     const response = await fetch(`${siteUrl}/raw/${path}`);
@@ -146,7 +146,7 @@ describe('astro dev inlines snippets in', () => {
       'a, b',
       `${snippet}ü`,
     ]);
-    // It was that of other bytes.
+    // The ETag belonged to the original bytes.
     expect(response.headers.get('etag')).toBeNull();
 
     const list = await ask('list');
@@ -162,14 +162,14 @@ describe('astro dev inlines snippets in', () => {
     expect([response.headers.get('etag'), response.headers.get('x-one')]).toEqual(['"2"', 'a']);
     expect(bytes.toString('latin1')).toBe('café <snippet-embed id="1"></snippet-embed>');
   });
-  test('no compressed response, which is said once', async () => {
+  test('no compressed response, which is logged once', async () => {
     for (let times = 0; times < 2; times += 1) {
       expect((await ask('compressed')).bytes.toString()).toBe('<snippet-embed id="1"></snippet-embed>');
     }
     const said = /\/docs\/raw\/compressed is sent with the content encoding gzip, so it is left as it is/g;
     expect(dev.output().match(said)).toHaveLength(1);
   });
-  test('a page from memory, without waiting for the service, once its snippets were fetched', async () => {
+  test('a page from memory, without waiting for the service, once its snippets have been fetched', async () => {
     await html('/');
     expect(await textWithoutAnswers(`${siteUrl}/`, service)).toContain('first words');
   });
@@ -226,10 +226,10 @@ describe('the toolbar app', () => {
     await panel().getByRole('listitem').first().waitFor(patience);
   }
 
-  test('lists the snippets of the page and refreshes them with the keyboard alone, and opens where one is edited', async () => {
+  test('lists the snippets of the page, refreshes them with the keyboard alone, and opens the editor of one', async () => {
     await page.goto(`${siteUrl}/`);
     await vi.waitFor(async () => {
-      // A change of the test before may still reload the page, which closes the panel.
+      // A change in the previous test may still reload the page, which closes the panel.
       if (!(await panel().isVisible())) {
         await page.getByRole('button', { name: 'Snippets' }).focus();
         await page.keyboard.press('Enter');
@@ -278,7 +278,7 @@ describe('the toolbar app', () => {
     await expect.poll(copied).toBe(optional);
   });
 
-  test('updates collections too with "Refresh", whatever cache.maxAge is, and says why one failed', async () => {
+  test('also updates collections with "Refresh", whatever cache.maxAge is, and says why one failed', async () => {
     await page.goto(`${siteUrl}/collected`);
     expect(await page.locator('#collected').textContent()).toBe('collected');
     service.put(8, 'updated entry');

@@ -71,7 +71,7 @@ const { id } = Astro.props;
   },
 );
 
-describe('the error overlay points at the place of a wrong <Snippet>', () => {
+describe('the error overlay points at an invalid <Snippet>', () => {
   test.each([
     ['/id', 'src/pages/id.astro:7:5', 'not "x"', 'id="x"'],
     ['/params', 'src/pages/params.astro:7:20', 'params', '<Text'],

@@ -45,7 +45,7 @@ test('llms.txt and a text file of public/ show snippets, and examples in them st
   expect(await text('/copied.txt')).toBe('Copied: two\n');
 });
 
-test('the first reload of a text shows what was published since', async () => {
+test('the first reload of a text shows what has been published since', async () => {
   expect(await text('/copied.txt')).toBe('Copied: two\n');
   service.put(2, 'new');
   await setTimeout(2_000);
@@ -56,7 +56,7 @@ test('the first reload of a text shows what was published since', async () => {
 test.each(['/stream', '/events'])('%s streams', async (path) => {
   const response = await fetch(dev.url + path);
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-  // The rest is sent only after this has arrived.
+  // The rest is sent after this has arrived.
   expect((await reader?.read())?.value).toContain('first <snippet-embed');
   expect(await text('/release')).toBe('released');
   expect((await reader?.read())?.value).toContain('second');

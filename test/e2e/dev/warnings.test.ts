@@ -34,11 +34,11 @@ const warnings = () => dev.output().match(/\[WARN\] \[astro-snippets\] .*/g) ?? 
 
 let turn = 0;
 
-/** The warnings that two views of a page add. */
+/** The warnings from two views of a page. */
 async function warningsOf(path: string): Promise<string[]> {
   const before = warnings().length;
   expect([await view(path), await view(path)]).toEqual([200, 200]);
-  // Warnings follow their page: once that of a later page is here, so are those of this one.
+  // Warnings come in the order of views: when a later page's warning is here, this page's are too.
   const last = `/last-${turn++}`;
   expect(await view(last)).toBe(200);
   const isLast = (line: string) => line.includes(`${last}:`);
@@ -63,19 +63,19 @@ test.for([
   expect(await warningsOf(path)).toEqual([expect.stringMatching(expected)]);
 });
 
-test('a heading that two pages show is one warning', async () => {
+test('a heading on two pages is one warning', async () => {
   expect(await view('/heading')).toBe(200);
   expect(await warningsOf('/shows-it-too')).toEqual([]);
 });
 
 test.for(['/ignored', '/excluded', '/fine'])(
-  'what is silenced as the warning says, or has no flaws, at %s, is no warning',
+  '%s is no warning: it follows the advice of the warning, or has no flaws',
   async (path) => {
     expect(await warningsOf(path)).toEqual([]);
   },
 );
 
-test('a warning that was over comes again', async () => {
+test('a warning that was fixed and comes back is shown again', async () => {
   const cut = escaped('<snippet-embed id="1">A second excerpt');
   await site.write({ 'src/pages/later.astro': cut });
   await expect.poll(() => view('/later')).toBe(200);

@@ -5,7 +5,7 @@ import { fillPage, generatedParts, pages, readPage } from '../../docs/pages.ts';
 const parts = pages.flatMap((page) => generatedParts(readPage(page)));
 
 test.each(Object.entries(outputs))(
-  'what the pages show of %s is what is really printed (npm run docs updates it)',
+  'the docs show the real output of %s (npm run docs updates it)',
   async (_, run) => {
     const texts = await run();
     for (const page of pages) expect(readPage(page)).toBe(fillPage(readPage(page), texts));

@@ -10,7 +10,7 @@ import type { Site } from '../../support/site.ts';
 
 const browser = await sharedBrowser();
 
-/** A built site in a browser, with what the page has complained about. */
+/** A built site in a browser, with the errors and warnings of its console. */
 async function inBrowser(site: Site) {
   const server = await serveFolder(join(site.directory, 'dist'));
   afterAll(() => server.close());
@@ -34,7 +34,7 @@ describe('an embed in the props of hydrated islands', async () => {
   const { site } = await builtSite({ 1: shown.html }, everyPlace);
   const { open, problems } = await inBrowser(site);
 
-  test('is the content of its snippet in a browser', async () => {
+  test('shows the content of its snippet in a browser', async () => {
     const page = await open('/', 2);
     await page.locator('button').click();
     expect(await page.locator('button').textContent()).toBe('1');

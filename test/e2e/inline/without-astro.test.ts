@@ -17,12 +17,12 @@ const folder = await createFolder({ 'www/index.html': '<p><snippet-embed id="1">
 afterAll(() => folder.remove());
 await install(folder.directory);
 
-/** The packed package with its dependencies, and neither Astro nor msw, as `npm install --omit=peer` leaves it. */
+/** The packed package with its dependencies, without Astro and msw, as after `npm install --omit=peer`. */
 async function install(directory: string): Promise<void> {
   const packed = await packPackage(directory);
   const target = 'node_modules/astro-snippets';
   await mkdir(join(directory, target), { recursive: true });
-  // Relative names: GNU tar takes what precedes a colon for the name of a host.
+  // Relative names: GNU tar takes `C:` for the name of a host.
   await execute('tar', ['-xzf', basename(packed), '-C', target, '--strip-components=1'], { cwd: directory });
   for (const name of Object.keys(manifest.dependencies)) {
     const link = join(directory, 'node_modules', name);
@@ -50,7 +50,7 @@ test('Astro cannot be found from the installed package', async () => {
 test('every command works without Astro, with its variables in a .env file', async () => {
   const { NODE_EXTRA_CA_CERTS, ...variables } = service.environment;
   const lines = Object.entries(variables).map(([name, value]) => `${name}='${value}'`);
-  // The process has the last word, then the file for the mode, then the one that is not committed.
+  // The environment wins over .env.production, and that over .env.local and .env.
   await folder.write({
     '.env': `SNIPPETS_API_KEY=sk_wrong_000000\nSNIPPETS_RENDER_BASE_URL=https://localhost:1\n`,
     '.env.local': lines.slice(0, 1).join('\n'),

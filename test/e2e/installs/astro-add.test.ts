@@ -7,7 +7,7 @@ import { packPackage, startRegistry } from '../../support/registry.ts';
 import { temporaryService } from '../../support/service.ts';
 import { temporarySite } from '../../support/site.ts';
 
-test('npx astro add astro-snippets installs the published files alone and adds the package to the config, and the site builds', async () => {
+test('npx astro add astro-snippets installs only the published files and adds the package to the config, and the site builds', async () => {
   const { directory: folder } = await folderWith({});
   const registry = await startRegistry(await packPackage(folder));
   onTestFinished(() => registry.close());
@@ -53,7 +53,7 @@ export default defineConfig({ site: 'https://example.com' });
   const published =
     /^(dist\/.+\.(js|d\.ts|astro|eta|css)|[A-Z]+(\.md)?|docs\/[\w-]+\.md|llms\.txt|docs\/performance\/[a-z-]+\.svg|docs\/images\/playground\.png|package\.json)$/;
   expect(packed.filter((name) => !published.test(name))).toEqual([]);
-  // npm installs no Astro of its own beside the site's.
+  // npm installs no second Astro.
   expect(await site.list('node_modules/astro')).toEqual([]);
   const config = await readFile(join(site.directory, 'astro.config.mjs'), 'utf8');
   expect(config).toMatch(/^import \w+ from 'astro-snippets';$/m);

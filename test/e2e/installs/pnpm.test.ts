@@ -11,10 +11,10 @@ import { collectionOf, configWith } from '../../support/site.ts';
 
 const execute = promisify(execFile);
 
-test('the packed package installs with pnpm as Astro does, and its site builds and lists what it shows', async () => {
+test('the packed package installs with pnpm, and the site builds and lists its snippets', async () => {
   const service = await temporaryService({ 1: '<b>one</b>', 2: 'two' });
   const folder = await folderWith({
-    // Astro needs it, with this package or without.
+    // Astro needs this with or without this package.
     'pnpm-workspace.yaml': 'allowBuilds:\n  esbuild: true\n',
     'astro.config.mjs': configWith(),
     'src/content.config.ts': collectionOf('texts', '{ two: { id: 2 } }'),
@@ -42,7 +42,7 @@ const { data } = await getEntry('texts', 'two');
     });
     return stdout + stderr;
   };
-  // Rejects if the command fails, as all of these do.
+  // Rejects if the command fails.
   const store = join(folder.directory, '.store');
   await run('npx', ['--yes', 'pnpm@12', 'install', '--store-dir', store], networkSettings());
   const bin = (name: string, argument: string) =>

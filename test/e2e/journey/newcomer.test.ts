@@ -12,7 +12,7 @@ const patience = { timeout: 60_000 };
 let playground: ChildProcess;
 let output = '';
 const browser = await sharedBrowser();
-/** Signed in on the website with the link from the terminal. */
+/** Signed in to the website with the link from the terminal. */
 let context: BrowserContext;
 let page: Page;
 let siteUrl: string;
@@ -33,7 +33,7 @@ beforeAll(async () => {
   await vi.waitFor(() => expect(output).toContain('Ctrl-C ends all of it'), { timeout: 60_000 });
   siteUrl = `http://localhost:${site}`;
   websiteUrl = `http://localhost:${website}`;
-  // Here instead of in a test: the link works once, and every page of the website needs the session.
+  // Not in a test: the link works once, and every page of the website needs the session.
   page = await context.newPage();
   const link = /http:\/\/localhost:\d+\/login\/\S+/.exec(output)?.[0] ?? '';
   await page.goto(link);
@@ -51,7 +51,7 @@ afterAll(async () => {
   const ended = once(playground, 'exit');
   playground.kill('SIGINT');
   const [exitCode] = await ended;
-  // Windows has no SIGINT: a process is ended without notice.
+  // Windows has no SIGINT: the process is killed.
   if (process.platform !== 'win32') expect(exitCode).toBe(0);
 });
 
@@ -67,13 +67,13 @@ test('a snippet is edited from its page, beside its preview, published, and seen
     .fill(
       `<aside aria-label="Announcement">\n  <p>${words}: walnut, honey, a long finish. <a href="/pricing/">Taste it</a>.</p>\n</aside>`,
     );
-  // Without a click: the preview follows what is typed.
+  // The preview follows without a click.
   await page.frameLocator('iframe[data-before]').getByText(words).waitFor();
   await picture.add(page);
   await page.getByRole('button', { name: 'Publish' }).click();
   await page.getByText(/Live after \d+\.\d s/).waitFor(patience);
   await page.frameLocator('iframe.page').getByText(words).waitFor();
-  // As before the publish.
+  // The same as before publishing.
   await page.getByText('As on /pricing/, in its place and with its styles.').waitFor();
   await page.getByRole('link', { name: 'Open the page' }).click();
   expect(page.url()).toBe(`${siteUrl}/pricing/`);
@@ -98,7 +98,7 @@ test.for([
     const boxOf = (scope: Page | FrameLocator) => scope.getByText(words).first().boundingBox();
     const frame = await page.locator('iframe[data-before]').boundingBox();
     const previewed = await boxOf(page.frameLocator('iframe[data-before]'));
-    // A window as wide as the preview, inside of its border.
+    // A window as wide as the inside of the preview.
     await page.setViewportSize({ width: Math.round((frame?.width ?? 0) - 2), height: 900 });
     await page.goto(siteUrl + path);
     const shown = await boxOf(page);
@@ -107,7 +107,7 @@ test.for([
   },
 );
 
-test('with an expired subscription the site stays as it was, the website says what to do, and what was published arrives by itself', async () => {
+test('with an expired subscription the site stays as it was, the website says what to do, and changes arrive once it is renewed', async () => {
   const words = `Words of ${Date.now()}`;
   const content = () => page.getByLabel('Content', { exact: true });
   const account = await context.newPage();
@@ -125,7 +125,7 @@ test('with an expired subscription the site stays as it was, the website says wh
   expect(await (await fetch(`${siteUrl}/pricing/`)).text()).not.toContain(words);
   await content().fill('<p>the next text</p>');
   await account.getByRole('button', { name: 'Renew it' }).click();
-  // A page that is closed while it loads may never close.
+  // Closing a page while it loads may hang.
   await account.getByRole('button', { name: 'Let it expire' }).waitFor();
   await account.close();
   await page.getByText(/Live after \d+\.\d s/).waitFor(patience);

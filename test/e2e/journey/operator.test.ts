@@ -42,12 +42,12 @@ afterAll(async () => {
   await site?.remove();
 });
 
-/** Waits until the watch has said something. */
+/** Waits until the watch has logged this. */
 async function logged(text: RegExp): Promise<void> {
   await expect.poll(() => watching?.output()).toMatch(text);
 }
 
-/** What readers get from the CDN, which keeps it then. */
+/** What readers get from the CDN, which caches it. */
 async function read(): Promise<string[]> {
   const paths = ['/', '/visit/', '/pricing/', '/feed.xml'];
   return Promise.all(paths.map(async (path) => (await fetch(cdn.url + path)).text()));
@@ -60,7 +60,7 @@ async function publish(marketer: Page, text: string): Promise<void> {
   await expect.poll(() => service.store.snippets.published(service.organizationId, 1)?.content).toBe(text);
 }
 
-// The recipe is run word for word, in a real shell, which Windows does not have.
+// The recipe runs unchanged in a POSIX shell, which Windows does not have.
 test.skipIf(process.platform === 'win32')(
   "an operator's day: push, an outage, recovery, the list of URLs to purge, and the report",
   async () => {
@@ -70,7 +70,7 @@ test.skipIf(process.platform === 'win32')(
     const everywhere = ['/', '/feed.xml', '/visit/'].map((path) => cdn.url + path);
     await marketer.goto(service.loginLink(service.organizationId));
 
-    // The secret is on the page once, and goes into the environment of the watch.
+    // The page shows the secret once. It goes into the environment of the watch.
     const port = await freePort();
     await marketer.goto(`${service.websiteUrl}/account/webhook`);
     await marketer.getByLabel('URL').fill(`http://127.0.0.1:${port}/`);
@@ -87,7 +87,7 @@ test.skipIf(process.platform === 'win32')(
     watching = startCommand(site.directory, ['watch', ...flags], environment);
     await logged(/Checking every 20 s\./);
 
-    // A change arrives by push, and the CDN forgets the pages that show it, and no other.
+    // A change arrives by push, and only the pages that show it are purged from the CDN.
     await read();
     await publish(marketer, 'Open from 9 to 18.');
     await expect.poll(() => cdn.purges).toHaveLength(1);
@@ -97,11 +97,11 @@ test.skipIf(process.platform === 'win32')(
     for (const text of [home, visiting, feed]) expect(text).toContain('Open from 9 to 18.');
     expect(pricing).toContain('Shipping is free.');
 
-    // While the service is down, readers have the text they had, and the log says what that means.
+    // While the service is down, readers keep the old text, and the log says so.
     Object.assign(service.faults, { failing: 1, failingStatus: 503 });
     await publish(marketer, 'Closed on Monday.');
     await logged(/503 Service Unavailable[\s\S]*The site stays as it is until then\./);
-    // The service's own sentence has a period.
+    // The service's own sentence ends with a period.
     expect(watching.output()).toMatch(/fails for every request: 503 .*\w\. It is tried for 12s/);
     expect((await read()).join()).not.toContain('Closed on Monday.');
     for (const url of [cdn.url, origin.url]) {
@@ -110,7 +110,7 @@ test.skipIf(process.platform === 'win32')(
     }
     expect(cdn.purges).toHaveLength(1);
 
-    // What was published meanwhile arrives without anyone doing anything.
+    // What was published meanwhile arrives without any action.
     service.clearFaults();
     await expect.poll(() => cdn.purges).toHaveLength(2);
     await logged(/The check succeeded again\.[\s\S]*Updated visit\/index\.html/);
@@ -121,7 +121,6 @@ test.skipIf(process.platform === 'win32')(
     watching.process.kill('SIGTERM');
     expect((await watching.ended).exitCode).toBe(143);
 
-    // The report says what is on the site.
     const report = startCommand(site.directory, ['report'], service.environment);
     expect((await report.ended).exitCode, report.output()).toBe(0);
     await reader.goto(pathToFileURL(report.stdout().trim()).href);

@@ -5,11 +5,11 @@ import type { Publication, Publisher } from '../../../playground/service/publish
 import { violationsOf } from '../../support/accessibility.ts';
 import { sharedBrowser } from '../../support/browser.ts';
 
-// The website, with a site that does as the test says.
+// The website, with a site that each test controls.
 
 const organizationOf = ({ store }: Service) => store.organizations.list()[0]?.id ?? 0;
 
-/** What a dialog of the browser asks when a link is clicked, and then not answered with "leave". */
+/** The type of the dialog that the browser shows when a link is clicked. It is dismissed. */
 async function askedOnLeaving(link: string): Promise<string | undefined> {
   let asked: string | undefined;
   page.once('dialog', async (dialog) => {
@@ -50,7 +50,7 @@ beforeEach(async () => {
   return () => context.close();
 });
 
-test('what is typed is saved by itself, and is there after loading the page again, Back, and signing in again', async () => {
+test('text is saved while one types, and is there after a reload, Back, and signing in again', async () => {
   await open('/snippets/42');
   await content().fill('a new text');
   await page.getByText('Saved', { exact: true }).waitFor();
@@ -72,7 +72,7 @@ test('what is typed is saved by itself, and is there after loading the page agai
   expect(await content().inputValue()).toContain('free from 40');
 });
 
-test('a second tab is told while it is open, and while one types in it, that the draft was changed elsewhere; no text is lost', async () => {
+test('a second tab says, open or while one types, that the draft was changed elsewhere; no text is lost', async () => {
   const other = await context.newPage();
   const textOf = (one: Page) => one.getByLabel('Content', { exact: true });
   const told = (one: Page) => one.getByText('The draft was changed elsewhere.').filter({ visible: true });
@@ -81,7 +81,7 @@ test('a second tab is told while it is open, and while one types in it, that the
   await other.goto(`${service.websiteUrl}/snippets/48`);
   await textOf(other).fill('theirs');
   await other.getByText('Saved', { exact: true }).waitFor();
-  // Nothing was typed in this one. It is told where one looks.
+  // Nothing was typed in this tab. The message is in view.
   await told(page).waitFor();
   expect((await told(page).boundingBox())?.y).toBeLessThan(page.viewportSize()?.height ?? 0);
   await content().fill('mine');
@@ -95,14 +95,14 @@ test('a second tab is told while it is open, and while one types in it, that the
   await page.getByText('The draft is saved.').waitFor();
   expect(draft()).toBe('mine');
 
-  // The first tab is told in turn, and takes the other text.
+  // Now the first tab gets the message, and loads the other text.
   await told(other).waitFor();
   await other.getByRole('link', { name: 'Load the other draft' }).click();
   await told(other).waitFor({ state: 'hidden' });
   expect(await textOf(other).inputValue()).toBe('mine');
 });
 
-test('where no script runs, two tabs are told when one saves, and saving once more is the answer', async () => {
+test('without scripts, saving a draft that was changed elsewhere gives a message, and saving again replaces it', async () => {
   const { snippets } = service.store;
   const organization = organizationOf(service);
   const { id } = snippets.create(organization, { name: 'Of two', draft: 'one' });
@@ -121,7 +121,7 @@ test('where no script runs, two tabs are told when one saves, and saving once mo
   await plain.close();
 });
 
-test('without scripts a snippet is added, edited, previewed and published, and the page says what becomes of it', async () => {
+test('without scripts a snippet is added, edited, previewed and published, and the page shows the progress', async () => {
   const plain = await browser.newContext({ javaScriptEnabled: false });
   page = await plain.newPage();
   await page.goto(service.loginLink(organizationOf(service)));
@@ -142,12 +142,12 @@ test('without scripts a snippet is added, edited, previewed and published, and t
   expect(published?.content).toBe('<p>Plan {{ plan }}</p>');
   await page.getByRole('link', { name: 'Look at how it goes' }).click();
   Object.assign(latest ?? {}, { state: 'done', finishedAt: Date.now() });
-  // It loads itself again.
+  // The page reloads without help.
   await page.getByText(/Live after \d+\.\d s/).waitFor();
   await plain.close();
 });
 
-test('what becomes of the site is shown to the organization of the site alone, and it alone updates it', async () => {
+test("only the site's organization sees and starts updates of the site", async () => {
   const [, theirs] = service.store.organizations.list();
   const other = await browser.newContext();
   const [snippet] = service.store.snippets.list(theirs?.id ?? 0);
@@ -189,7 +189,7 @@ test('a publish while a draft is being saved publishes what was typed', async ()
   expect(published?.content).toBe('<p>one, and more</p>');
 });
 
-test('what is typed after the session has ended is not saved, which is said, until one has signed in again', async () => {
+test('text typed after the session has ended is not saved, the page says so, and it is saved after signing in again', async () => {
   await open('/snippets/43');
   await context.clearCookies();
   await content().fill('typed too late');
@@ -218,7 +218,7 @@ test('times are those of the browser', async () => {
   await local.close();
 });
 
-test('the embed is copied with the params that are typed', async () => {
+test('the copied embed has the params as typed', async () => {
   await open('/snippets/43');
   await page.getByLabel('Sample params').fill('{"plan":"team"}');
   const component = '<Snippet id={43} params={{"plan":"team"}} />';

@@ -24,7 +24,7 @@ async function build(config: string) {
   await site.builds();
 }
 
-/** What happened on a page: the effects of the snippet's script and of the site's own, and the snippet's color. */
+/** The effects of the snippet's script and of the site's script on a page, and the snippet's color. */
 async function look(path = '', folder = 'dist', headers: Record<string, string> = {}) {
   const server = await serveFolder(join(site.directory, folder), headers);
   onTestFinished(() => server.close());

@@ -5,7 +5,7 @@ import { astroCommand } from '../../support/installation.ts';
 import { temporaryService } from '../../support/service.ts';
 import { temporarySite } from '../../support/site.ts';
 
-/** Runs a shell script in which `dist` is a disk of 1 MB. A mount namespace needs no rights on Linux. */
+/** Runs a shell script where `dist` is a disk of 1 MB. A mount namespace needs no privileges on Linux. */
 function onSmallDisk(cwd: string, script: string, environment: Record<string, string>) {
   const mounted = `mkdir -p dist && mount -t tmpfs -o size=1m tmpfs dist && { ${script}; }`;
   const unshared = ['--user', '--map-root-user', '--mount', 'sh', '-c', mounted];
@@ -18,7 +18,7 @@ function onSmallDisk(cwd: string, script: string, environment: Record<string, st
 }
 
 test.runIf(process.platform === 'linux')(
-  'a disk that is full while pages are inlined fails the build, is named, and leaves no half page',
+  'a full disk while pages are inlined fails the build, is named, and leaves no half page',
   async () => {
     const service = await temporaryService({ 1: '<b>one</b>'.repeat(40_000) });
     const page = '<p><snippet-embed id="1"></snippet-embed></p>\n';

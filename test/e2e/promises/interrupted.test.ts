@@ -11,7 +11,7 @@ const { service, site } = await sharedSite(
 
 const records = () => site.list('node_modules/.astro/astro-snippets');
 
-// Windows has no signals: every process is ended as with SIGKILL.
+// Windows has no signals: every process is killed.
 const signals =
   process.platform === 'win32' ? (['SIGKILL'] as const) : (['SIGINT', 'SIGTERM', 'SIGKILL'] as const);
 
@@ -22,7 +22,7 @@ test.for(signals)(
     const build = site.start(['build'], service.environment);
     await held.asked();
     build.process.kill(signal);
-    // Without an answer, it would go on for longer than a test may take.
+    // Without an answer, it would run into the test's timeout.
     const { exitCode, signal: received } = await build.ended;
     expect(exitCode).not.toBe(0);
     expect(received ?? exitCode).toBeTruthy();
@@ -30,7 +30,7 @@ test.for(signals)(
     held.release();
     expect((await site.build()).exitCode).toBe(0);
     expect(await site.read('offer.html')).toBe('<p><b>one</b></p>\n');
-    // The lock of the one before was taken over.
+    // The lock of the interrupted build was taken over.
     expect(await records()).toContain('manifest.json');
     expect(await records()).not.toContain('manifest.lock');
   },

@@ -5,14 +5,14 @@ import { expectKeyNowhere } from '../../support/key-search.ts';
 import { temporaryService } from '../../support/service.ts';
 import { pageWith, temporarySite } from '../../support/site.ts';
 
-test('a verbose log does not have the API key if it is in a file', async () => {
+test('a verbose log does not contain an API key from a file', async () => {
   const service = await temporaryService({ 1: '<b>one</b>' });
   const { SNIPPETS_API_KEY: key, ...withoutKey } = service.environment;
   const site = await temporarySite({
     'src/pages/index.astro': pageWith('<p><Snippet id={1} /></p>'),
     'the-key': `${key}\n`,
   });
-  // What a process logs is decided when it starts. With `*`, Node's own log has 100 MB.
+  // Node reads NODE_DEBUG when it starts. With `*`, it logs 100 MB.
   const NODE_DEBUG = 'child_process,fetch,http,http2,https,net,tls,undici';
   const environment = { ...withoutKey, SNIPPETS_API_KEY_FILE: 'the-key', NODE_DEBUG, DEBUG: '*' };
   const { exitCode, output } = await site.start(['build', '--verbose'], environment).ended;

@@ -22,18 +22,18 @@ test('memory grows by less than 50 MB, whatever the service sends', async () => 
        await client.close();
        return code;
      };
-     // Warms up, so that what any client needs is not measured.
+     // Warms up, so that the memory of any client is not measured.
      for (let turn = 0; turn < 5; turn++) await ask(${JSON.stringify(fine.origin)});
      const before = process.resourceUsage().maxRSS;
      const codes = [];
      for (const origin of ${JSON.stringify(servers.map(({ origin }) => origin))}) codes.push(await ask(origin));
      console.log(JSON.stringify({ codes, grown: (process.resourceUsage().maxRSS - before) / 1024 }));`,
   });
-  // What is new on the heap takes up to 48 MB before V8 looks for garbage, more or less of it on a busy machine.
+  // Otherwise V8's young generation takes up to 48 MB, depending on the load of the machine.
   const args = ['--max-semi-space-size=1', join(folder.directory, 'ask.mts')];
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 });
   const { codes, grown } = JSON.parse(stdout);
   expect(codes).toEqual(longAnswers.map(([, code]) => code));
-  // In MB, at its highest.
+  // The peak, in MB.
   expect(grown).toBeLessThan(50);
 });

@@ -11,7 +11,7 @@ import { exits } from '../../support/exits.ts';
 import { folderWith } from '../../support/folder.ts';
 import { type BuildResult, collectionOf, configWith, temporarySite } from '../../support/site.ts';
 
-// Builds run in processes of their own, and commands in this one.
+// Builds run in their own processes, commands in this one.
 
 const count = 5;
 
@@ -59,7 +59,7 @@ async function expectNoLock() {
 }
 
 test('of two builds of one output folder, the second fails and names the first; one of another folder runs beside it', async () => {
-  // None ends before all have looked for their lock.
+  // No build ends before all have looked for the lock.
   const held = service.hold();
   const same: Promise<BuildResult>[] = [build(), build()];
   const beside = build({}, '--outDir', 'build/other');
@@ -73,7 +73,7 @@ test('of two builds of one output folder, the second fails and names the first; 
   await expectCompleteSite('dist');
   await expectCompleteSite('build/other');
   await expectNoLock();
-  // Commands tell them apart.
+  // Commands tell the two outputs apart.
   service.put(1, '<b>two</b>');
   const other = ['--output', 'build/other'];
   expect((await site.run('refresh', ...other)).exitCode).toBe(0);
@@ -81,7 +81,7 @@ test('of two builds of one output folder, the second fails and names the first; 
   expect((await site.run('check')).exitCode).toBe(10);
 });
 
-test('a build that fails while it renders does not lock the next one in the same process, and none listens for signals', async () => {
+test('a build that fails while it renders does not lock out the next one in the same process, and no signal handlers are added', async () => {
   const failed = await build({ BROKEN_PAGE: '3' });
   expect(failed.exitCode).toBe(1);
   expect(failed.output).toContain('This page is broken.');
@@ -93,11 +93,11 @@ test('a build that fails while it renders does not lock the next one in the same
   await expectNoLock();
 });
 
-// What the build before has left is refreshed.
+// Refreshes the output of the previous test.
 describe('a refresh', () => {
-  test('waits for another refresh, is left alone by commands that only read, and all exit with 0', async () => {
+  test('waits for another refresh, runs beside commands that only read, and exits with 0', async () => {
     service.put(1, '<b>from a refresh</b>');
-    // All of them have read the same record before one can write.
+    // All of them read the same record before one can write.
     const held = service.hold();
     const refreshes = [site.run('refresh'), site.run('refresh'), site.run('refresh')];
     const checks = [site.run('check'), site.run('check')];
@@ -111,7 +111,7 @@ describe('a refresh', () => {
   });
 
   test('that begins during a build waits for it, and updates what that build wrote', async () => {
-    // A build asks while it has the lock, a refresh before it takes the lock.
+    // A build makes requests while it holds the lock, a refresh before.
     const building = service.hold(() => existsSync(lock()));
     const refreshing = service.hold(() => !existsSync(lock()));
     const built = build();
@@ -130,7 +130,7 @@ describe('a refresh', () => {
 
   test('that was planned before a build is planned again, and never writes old pages over new ones', async () => {
     service.put(1, '<b>three</b>');
-    // Only the refresh asks while nothing has the lock.
+    // Only the refresh makes requests while there is no lock.
     const refreshing = service.hold(() => !existsSync(lock()));
     const refreshed = site.run('refresh');
     await refreshing.asked();
@@ -159,7 +159,7 @@ describe('a refresh', () => {
       if (refreshing.stderr().includes('0 of 3 pages written')) {
         writeFileSync(join(directory, 'dist/b.html'), 'changed by hand');
       }
-      // Progress is said every 10 seconds.
+      // Progress is printed every 10 seconds.
       if (service.requests().length > before) time += 10_000;
       return time;
     };
@@ -176,7 +176,7 @@ Build the site to update these pages too.
     for (const name of names) {
       expect(await read(`dist/${name}`)).toBe(name === 'b.html' ? 'changed by hand' : '<p><b>two</b></p>');
     }
-    // The record tells that page from the others.
+    // The record knows that only this page differs.
     const again = await cli(directory, ['refresh'], service.environment);
     expect(again.stdout).toBe(
       'b.html was changed after the build\nNothing was written. Build the site, or update the other pages with --skip-modified.\n',

@@ -23,6 +23,6 @@ test("scripts: 'strip' in astro dev, for a snippet that was shown as text first"
   await expectText();
   expect(await page('html')).toContain('<b >three</b>');
   await expectText();
-  // The prepared HTML is remembered.
+  // The prepared HTML comes from memory.
   expect(await textWithoutAnswers(`${dev.url}/html`, service)).toContain('<b >three</b>');
 });

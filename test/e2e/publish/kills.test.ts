@@ -28,7 +28,7 @@ test('a refresh that is killed at a write leaves each file complete, and the nex
 
   let isKilled = true;
   for (let turn = 0; isKilled; turn++) {
-    // Each refresh has something to write: the last one was completed.
+    // Each refresh has something to write.
     const next = turn % 2;
     site.service.put(1, contents[next] as string);
     const environment = { ...site.service.environment, ...(await killedAfter(site, turn * 4)) };
@@ -38,7 +38,7 @@ test('a refresh that is killed at a write leaves each file complete, and the nex
     const [left, old] = [new Map(await shown()), new Map(states[1 - next])];
     for (const [name, text] of states[next] ?? [])
       expect([text, old.get(name)], name).toContain(left.get(name));
-    // Whatever was written, 0 says that all files are those of the service; also if it shows the old content again.
+    // Status 0 means that all files are up to date, also if the service shows the old content again.
     const last = turn % 4 < 2 ? next : 1 - next;
     site.service.put(1, contents[last] as string);
     const checked = await site.run('check');
@@ -68,11 +68,10 @@ function pagesWith(folder: string, written: readonly string[]): Record<string, s
   );
 }
 
-test('after an inline that was killed at a write, each file is whole, and the next one completes them', async () => {
+test('after an inline that was killed at a write, each file is whole, and the next inline completes them', async () => {
   const argv = ['inline', 'public'];
   for (let changes = 0, isKilled = true; isKilled; changes += 2) {
     service.put(1, '<b>one</b>');
-    // Two pages of an earlier run, and a new one.
     const folder = await folderWith(pagesWith('public', names.slice(0, 2)));
     await runs(folder, argv);
     await folder.write(pagesWith('public', ['c.html']));
@@ -90,7 +89,7 @@ test('after an inline that was killed at a write, each file is whole, and the ne
     if (exitCode === 0) {
       for (const name of names) expect(await folder.read(`public/${name}`)).toBe(pageOf(name, '<i>new</i>'));
     }
-    // What is published then, or was before, or in one that is killed, too.
+    // Then the new content, the old one, or a newer one in a run that is killed, too.
     const content = ['<i>new</i>', '<b>one</b>', '<u>newer</u>'][changes % 3] ?? '';
     service.put(1, content);
     if (changes % 3 === 2 && isKilled) await kill();
@@ -108,7 +107,7 @@ test('after an inline that was killed at a write, each file is whole, and the ne
   }
 });
 
-test('a build that was killed at any write leaves no record of what is not there, and the next one is complete', async () => {
+test('a build that was killed at any write leaves no false record, and the next one is complete', async () => {
   const page = (title: string) => `<h1>${title}</h1><snippet-embed id="1"></snippet-embed>`;
   const site = await temporarySite({ 'src/pages/a.html': page('A'), 'src/pages/b.html': page('B') });
   const expectComplete = async () => {
@@ -121,7 +120,7 @@ test('a build that was killed at any write leaves no record of what is not there
     if (isKilled) expect(output).not.toContain('Complete!');
     const { exitCode: checked } = await run(site, ['check']);
     expect(isKilled ? [0, 3] : [0], `after ${changes}`).toContain(checked);
-    // What was there before, or nothing that a record is about.
+    // If the check finds a usable record, the pages are complete.
     if (checked === 0) await expectComplete();
     if (!isKilled) expect(changes).toBeGreaterThan(5);
     if (isKilled && changes % 3 > 0) continue;

@@ -3,7 +3,7 @@ import { cli } from '../../support/cli.ts';
 import { folderWith } from '../../support/folder.ts';
 import { temporaryService } from '../../support/service.ts';
 
-test('a refresh whose new pages take more memory than it keeps writes all of them', async () => {
+test('a refresh whose new pages exceed its memory limit writes all of them', async () => {
   const service = await temporaryService({ 1: 'the heffalump' });
   const { directory, read, write } = await folderWith({});
   const names = ['a.html', 'b.html', 'c.html'];

@@ -10,13 +10,13 @@ import { cleanEnvironment } from '../../support/environment.ts';
 import { startRecorder } from '../../support/recorder.ts';
 import { webhookSecret } from '../../support/signed-call.ts';
 
-// Word for word, in a real shell, which Windows does not have; with curl, awk and openssl.
+// Runs the recipes unchanged in a POSIX shell, which Windows does not have, with curl, awk and openssl.
 const describeRecipe = describe.skipIf(process.platform === 'win32');
 
 const [purge = '', watchAndPurge = ''] = codeBelow('Purge a CDN by URL', 'sh', 'docs/publishing.md');
 const [hook = ''] = codeBelow('Tell a build hook what has changed', 'sh', 'docs/publishing.md');
 const [sender = ''] = codeBelow('What the sender has to do', 'sh', 'docs/push.md');
-/** What the recipe runs, without what is run by npm. */
+/** The command of the recipe, without `npm run`. */
 const commandOf = (recipe: string) =>
   (/--exec '([^']*)'/.exec(recipe)?.[1] ?? '').replace(/^npm run \w+ && /, '');
 
@@ -53,7 +53,7 @@ const check = (command: string) =>
     BUILD_HOOK: `${api.url}/hook`,
   });
 
-/** Leaves no usable record until the test has ended. */
+/** Removes the record until the test has ended. */
 async function removeRecord(): Promise<void> {
   const record = join(site.directory, 'node_modules/.astro/astro-snippets/manifest.json');
   const written = await site.read('../node_modules/.astro/astro-snippets/manifest.json');
@@ -77,7 +77,7 @@ describeRecipe('the recipe for a purge by URL', () => {
     }
   });
 
-  test('purges everything where it is not known what has changed', async () => {
+  test('purges everything if it is not known what has changed', async () => {
     await removeRecord();
     await check(command);
     expect(api.calls.map(({ body }) => JSON.parse(body))).toEqual([{ purge_everything: true }]);
@@ -96,7 +96,7 @@ describeRecipe('the recipe for a purge by URL', () => {
 });
 
 describeRecipe('the recipe for a build hook', () => {
-  test('posts the changed URLs, or an empty body where they are not known', async () => {
+  test('posts the changed URLs, or an empty body if they are not known', async () => {
     service.put(2, 'other');
     expect((await check(commandOf(hook))).exitCode).toBe(0);
     await removeRecord();
@@ -109,7 +109,7 @@ describeRecipe('the recipe for a build hook', () => {
 });
 
 describeRecipe('the example for a sender', () => {
-  test('is accepted, as often as it is run, and refused with another secret', async () => {
+  test('is accepted each time, and refused with another secret', async () => {
     expect(sender).toContain('openssl dgst');
     const environment = { ...service.environment, SNIPPETS_WEBHOOK_SECRET: webhookSecret };
     const watching = startWatch(

@@ -9,7 +9,7 @@ import { cleanEnvironment } from '../../support/environment.ts';
 import { startRecorder } from '../../support/recorder.ts';
 import { runWorkflow, triggersOf } from '../../support/workflow.ts';
 
-// The recipes of docs/publishing.md, word for word, in a real shell, which Windows does not have.
+// Runs the recipes of docs/publishing.md unchanged in a POSIX shell, which Windows does not have.
 const describeRecipe = describe.skipIf(process.platform === 'win32');
 
 const [cron = ''] = codeBelow('A plain cron', 'sh', 'docs/publishing.md');
@@ -22,13 +22,13 @@ const record = 'node_modules/.astro/astro-snippets/manifest.json';
 const deployFailure = 7;
 
 const service = await sharedService({ 1: 'first' });
-/** The build hook, and the API of GitHub. */
+/** Stands in for the build hook and GitHub's API. */
 const hooked = await startRecorder();
-/** Outside the site, since a workflow begins with an empty folder. */
+/** Outside the site, since a workflow starts with an empty folder. */
 const storage = await mkdtemp(join(tmpdir(), 'snippets-recipes-'));
 
 const scripts = {
-  // What `npm install astro-snippets` does. Installing removes whatever else was there.
+  // Stands in for `npm install astro-snippets`. `npm ci` empties node_modules.
   postinstall: 'node install.mjs',
   build: "node -e \"fs.appendFileSync('built', 'x')\" && astro build",
   deploy: 'node deploy.mjs',
@@ -76,7 +76,7 @@ function startShell(script: string, environment: Record<string, string> = {}, sh
   const env = {
     ...cleanEnvironment(),
     ...service.environment,
-    // The package is in the site. No registry is asked for it.
+    // The package is in the site already, so no registry is needed.
     npm_config_offline: 'true',
     ASTRO_TELEMETRY_DISABLED: '1',
     BUILD_HOOK: `${hooked.url}/`,
@@ -103,7 +103,7 @@ const read = (name: string) => readFile(join(site.directory, name), 'utf8').catc
 const builds = async () => (await read('built')).length;
 const deployed = () => read('deployed');
 
-/** How often the site was deployed: by its own command, or by its build hook. */
+/** How often the site was deployed, by its command or its build hook. */
 const deployments = async () => (await deployed()).split('\n').length - 1 + hooked.calls.length;
 
 async function failDeployments(fail: boolean): Promise<void> {
@@ -116,12 +116,12 @@ const wrongKey = { SNIPPETS_API_KEY: 'sk_unknown_000000' };
 
 describeRecipe.each([
   ['the cron recipe', cron, deployFailure],
-  // The status of curl --fail.
+  // The exit status of curl --fail.
   ['the build hook recipe', hook, 22],
 ])('%s', (_name, recipe, failure) => {
   const run = async () => [(await runShell(recipe)).exitCode, await builds(), await deployments()];
 
-  test('builds and deploys once for what was published, and once where there is no record', async () => {
+  test('builds and deploys once for what was published, and once if there is no record', async () => {
     expect(await run()).toEqual([0, 0, 0]);
     service.put(1, 'second');
     for (let turn = 0; turn < 2; turn++) expect(await run()).toEqual([0, 1, 1]);
@@ -129,7 +129,7 @@ describeRecipe.each([
     for (let turn = 0; turn < 2; turn++) expect(await run()).toEqual([0, 2, 2]);
   });
 
-  test('fails when the deployment fails, and deploys the next time, though nothing has changed since', async () => {
+  test('fails if the deployment fails, and deploys the next time although nothing has changed since', async () => {
     service.put(1, 'second');
     await failDeployments(true);
     expect([(await runShell(recipe)).exitCode, await builds(), await deployed()]).toEqual([failure, 1, '']);
@@ -142,7 +142,7 @@ describeRecipe.each([
   ['the watch recipe', watch],
   ['the watch recipe for build hooks', hookWatch],
 ])('%s', (_name, recipe) => {
-  /** Runs the recipe until something holds, and then as a user ends it. */
+  /** Runs the recipe until a condition holds, and then ends it with Ctrl-C. */
   async function runUntil(condition: (output: string) => void | Promise<void>): Promise<void> {
     const { output, ended, stop } = startShell(recipe);
     try {
@@ -153,7 +153,7 @@ describeRecipe.each([
     }
   }
 
-  test('refreshes and deploys what was published, and builds where there is no record', async () => {
+  test('refreshes and deploys what was published, and builds if there is no record', async () => {
     const before = service.requests().length;
     await runUntil(() => expect(service.requests().length).toBeGreaterThan(before));
     expect([await builds(), await deployments()]).toEqual([0, 0]);
@@ -171,7 +171,7 @@ describeRecipe('the GitHub workflow', () => {
   // What actions/cache keeps between runs, newest last.
   const caches: { key: string; folder: string }[] = [];
   let runs = 0;
-  /** What is checked out: on schedule and on a call, the newest commit of the default branch. */
+  /** The commit to check out: on schedule and on a call, the newest one of the default branch. */
   let commit: string;
 
   beforeEach(async () => {
@@ -230,7 +230,7 @@ describeRecipe('the GitHub workflow', () => {
 
   const state = async () => [await builds(), await deployed(), caches.length];
 
-  test('builds and deploys once on a call of the API when a snippet was published, says which, and keeps the record alone', async () => {
+  test('builds and deploys once on an API call when a snippet was published, says which, and keeps only the record', async () => {
     const quiet = await run('schedule');
     expect([quiet.succeeded, ...(await state())]).toEqual([true, 0, '', 1]);
     expect(quiet.summary).toContain('Nothing has changed: 1 snippet matches the last build.');
@@ -277,7 +277,7 @@ describeRecipe('the GitHub workflow', () => {
     }
   });
 
-  test('deploys a push whose deploy command has failed on the next schedule, though no snippet has changed, and once', async () => {
+  test('deploys a push that failed to deploy once, on the next schedule, although no snippet has changed', async () => {
     commit = 'badcafe';
     await site.write({ 'deploy-fails': '' });
     expect([(await run('push')).succeeded, ...(await state())]).toEqual([false, 1, '', 1]);
@@ -288,8 +288,8 @@ describeRecipe('the GitHub workflow', () => {
     }
   });
 
-  // GitHub keeps one waiting run of a concurrency group, the newest.
-  test('deploys a push with the call that has replaced it while it waited, though no snippet has changed', async () => {
+  // GitHub keeps only the newest waiting run of a concurrency group.
+  test('deploys a push with the call that replaced it while it waited, although no snippet has changed', async () => {
     commit = 'badcafe';
     const { succeeded } = await run('repository_dispatch');
     expect([succeeded, ...(await state())]).toEqual([true, 1, 'first\n', 2]);

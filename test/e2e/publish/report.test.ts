@@ -6,7 +6,7 @@ import { builtSite } from '../../support/built-site.ts';
 import { pageWith } from '../../support/site.ts';
 
 const long = 'a-page-with-a-very-long-name-in-one-piece/'.repeat(4);
-// A mark that changes the direction of text would also change the text after it.
+// A mark that changes the text direction would also affect the text after it.
 const hostile = '<img src=https://evil.test/x onerror=alert(1)>\u202e';
 const embed = (id: number, more = '') => `<p><snippet-embed id="${id}"${more}></snippet-embed></p>`;
 
@@ -57,7 +57,7 @@ test('the page of the report makes no requests, follows its own Content Security
   expect(ten).not.toContain('\u202e');
 });
 
-test('the report shows totals, and what each snippet is', async () => {
+test('the report shows totals and each snippet', async () => {
   const terms = await page.locator('dt').allTextContents();
   const values = await page.locator('dd').allTextContents();
   expect(Object.fromEntries(terms.map((term, index) => [term, values[index]]))).toMatchObject({

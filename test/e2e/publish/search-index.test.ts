@@ -10,11 +10,11 @@ test('after a refresh, a search in the browser finds the new word and not the ol
   const server = await serveFolder(`${site.directory}/dist`);
   onTestFinished(() => server.close());
 
-  /** The URLs that a visitor of the site finds. */
+  /** The URLs that a search finds. */
   async function search(word: string): Promise<string[]> {
     const page = await browser.newPage();
     await page.goto(`${server.url}/plain.html`);
-    // As text: the test runner would rewrite the import of a function.
+    // As a string: the test runner would rewrite an import in a function.
     return page.evaluate(`import('/pagefind/pagefind.js')
       .then((pagefind) => pagefind.search('${word}'))
       .then(({ results }) => Promise.all(results.map(async (result) => (await result.data()).url)))`);

@@ -4,7 +4,7 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { type RunningCommand, startCommand } from '../../support/command.ts';
 import { copyOfEverything, type Everything } from '../../support/everything.ts';
 
-// A real process, a real clock and real builds. test/publish tests the loop itself.
+// A real process, clock and builds. test/publish tests the loop itself.
 
 let site: Everything;
 beforeEach(async () => {
@@ -24,7 +24,7 @@ function start(...arguments_: string[]): RunningCommand {
   return watching;
 }
 
-test('what was written before a watch was killed is deployed when it is started again', async () => {
+test('changes written before a watch was killed are deployed when it is started again', async () => {
   const watching = start('--after', 'echo begun; sleep 3');
   site.service.put(2, 'about them');
   await expect.poll(watching.output).toContain('begun');

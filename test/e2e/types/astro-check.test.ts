@@ -23,15 +23,14 @@ const right = `
 <p set:html={(await getEntry('snippets', 'banner'))?.data.content} />
 `;
 
-// In an expression, which Astro's compiler and its checker read alike: a checker sees only text in the other titles.
-// With params, so that the page is written as it stands here.
+// In an expression, since the checker sees other titles as text. With params, so that the helper does not change the markup.
 const title = `---
 import { Snippet } from 'astro-snippets/components';
 ---
 <title>Pricing {<Snippet id={46} params={{}} />}</title>
 `;
 
-// Each line is an error, and nothing else is.
+// Each line is an error.
 const wrong = [
   `<Snippet of={pricing} params={{ plan: 'gold' }} />`,
   '<Snippet of={pricing} params={{}} />',
@@ -78,7 +77,7 @@ test('astro check rejects every invalid prop, param and entry of a collection, a
   const lines = [...found].map(([, page, line, kind]) => `${page} ${line} ${kind}`);
   const first = head.split('\n').length;
   const expected = wrong.map((_, index) => `wrong ${first + index} error`);
-  // Astro 5 takes the unknown collection for an error, and its entry for another.
+  // Astro 5 reports two errors for an unknown collection.
   const twice = byAstro({ 5: expected.slice(-1), 6: [], 7: [] });
   expect(lines.sort()).toEqual([...expected, ...twice].sort());
 });

@@ -12,7 +12,7 @@ const right = `
     <snippet-embed id={42} as="html" optional><b>one</b> two</snippet-embed>
     <snippet-embed id="42" params={undefined} as={undefined}></snippet-embed>`;
 
-// Each line is an error, and nothing else is.
+// Each line is an error.
 const wrong = `
     <snippet-embed id={true}></snippet-embed>
     <snippet-embed id="42" as="markdown"></snippet-embed>
@@ -27,7 +27,7 @@ export const Page = () => (
 );
 `;
 
-// In Svelte the brace would begin an expression.
+// In Svelte a brace begins an expression.
 const quoted = `
     <snippet-embed id="42" params='{"plan":"pro"}' as="text">children</snippet-embed>`;
 
@@ -43,14 +43,14 @@ ${markup}
 const config = (folder: string) =>
   `{ "extends": "astro/tsconfigs/strictest", "include": [".astro/types.d.ts", "src/${folder}"], "compilerOptions": { "jsx": "react-jsx" } }`;
 
-/** A site whose types were written by Astro. */
+/** A site after `astro sync`. */
 async function syncedSite(files: Record<string, string>): Promise<Site> {
   const site = await temporarySite({ 'src/pages/index.astro': 'x', ...files });
   expect(await site.sync()).toMatchObject({ exitCode: 0 });
   return site;
 }
 
-test('the element is typed in React, Preact, Solid, Vue and Svelte: checkers find what is wrong, and nothing else', async () => {
+test('the element is typed in React, Preact, Solid, Vue and Svelte: checkers find exactly the errors', async () => {
   const jsxFiles = Object.entries({ react: 'react', preact: 'preact', solid: 'solid-js' }).flatMap(
     ([name, source]) => [
       [`src/jsx/${name}-right.tsx`, jsx(source, right + quoted)],
@@ -84,12 +84,12 @@ test('the element is typed in React, Preact, Solid, Vue and Svelte: checkers fin
       [4, 5, 6, 7, 8].map((line) => `src/jsx/${name}-wrong.tsx ${line}`),
     ),
   );
-  // A component may have more attributes than it declares.
+  // Vue allows unknown attributes.
   expect(placesIn(vueOutput)).toEqual([3, 4, 5, 6].map((line) => `src/vue/wrong.vue ${line}`));
   expect(placesIn(svelteOutput)).toEqual([3, 4, 5, 6, 7].map((line) => `src/svelte/wrong.svelte ${line}`));
 });
 
-test('an element that a project declares itself is no conflict, nor is a second import of the types', async () => {
+test("a project's own declaration of an element does not conflict, nor does a second import of the types", async () => {
   const own = await syncedSite({
     'tsconfig.json': `{
       "extends": "astro/tsconfigs/strictest",
@@ -134,7 +134,7 @@ test('an element that a project declares itself is no conflict, nor is a second 
   expect(placesIn(output)).toEqual(['src/page.tsx 3']);
 });
 
-test('the types find the framework that the project has, and not another one beside this package', async () => {
+test("the types find the project's framework, not another one beside this package", async () => {
   const own = await syncedSite({
     'tsconfig.json': config('pages'),
     'node_modules/solid-js/package.json': `{ "name": "solid-js", "exports": { "./jsx-runtime": { "types": "./jsx.d.ts" } } }`,
@@ -160,18 +160,18 @@ test('in a project without any framework the types are no error', async () => {
       },
       files: ['element.d.ts', 'index.ts'],
     }),
-    // React as it is without its types.
+    // React without its types.
     'node_modules/react/package.json': '{ "name": "react", "main": "index.js" }',
     'node_modules/react/index.js': '',
     'index.ts': `import 'react';\nimport preact from 'preact';\nexport default preact;\n`,
   });
   const output = await check(project, 'typescript/bin/tsc', '--project', 'tsconfig.json');
-  // The types do not make a module of what is not installed.
+  // The types do not declare modules that are not installed.
   expect(placesIn(output)).toEqual(['index.ts 2']);
   expect(output).toContain("Cannot find module 'preact'");
 });
 
-/** Runs a checker in a project, and returns what it writes. */
+/** Runs a checker in a project. Returns its output. */
 function check(
   { directory }: Pick<Site, 'directory'>,
   checker: string,
@@ -187,7 +187,7 @@ function check(
   });
 }
 
-/** The file and the line of each error in the project's own files, sorted. */
+/** The file and line of each error in the project's own files, sorted. */
 function placesIn(output: string): string[] {
   const places = output.matchAll(
     /^(?:\d+ ERROR ")?((?:\.astro|src|\w+\.)[^\s("]*)(?:\((\d+),\d+\): error|" (\d+):\d+ )/gm,
