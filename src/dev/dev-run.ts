@@ -49,8 +49,7 @@ export class DevRun extends SiteRun {
       return snippet;
     }, this.#warn);
 
-    // Any script of the page may send this. `hash` is absent if the page shows no snippets. `refresh` has its snippets and
-    // all collections fetched now.
+    // From any script. Without `hash`, the page shows no snippets. `refresh` fetches them, and all collections, now.
     hot.on('astro-snippets:ask', async (asked: { hash?: string; refresh?: true } | null, client) => {
       const { hash, refresh } = asked ?? {};
       const shown = hash === undefined ? [] : memory.shownAs(hash);
@@ -85,8 +84,7 @@ export class DevRun extends SiteRun {
     });
     middlewares.use(inlineTexts(textInliner(this, server, memory), this.site.logger));
 
-    // A page without the new styles has to load again, once a tool has made them. Vite's own message does nothing, since
-    // the name of the file ends in `.html`.
+    // A page has to load again for new styles: for a file in `.html`, Vite's own message does nothing.
     const restyle = afterPause(150, memory.restyle);
     watcher.on('all', (_, file) => {
       if (resolve(file) === this.classes?.file) restyle();

@@ -18,10 +18,7 @@ const contentTypes: readonly [kind: FileKind, types: RegExp][] = [
 // Of Vite itself, and source maps, which are JSON.
 const partsOfVite = /\/(?:@(?:vite|id|fs)|node_modules)\/|\.map$/;
 
-/**
- * A middleware that inlines snippets in each response that may contain embeds, once it is complete. It runs before the page
- * is rendered, in whatever runtime.
- */
+/** A middleware that inlines snippets in responses once they are complete, whichever runtime renders them. */
 export function inlineTexts(inline: TextInliner, logger: AstroIntegrationLogger): Connect.NextHandleFunction {
   const responses = correctStatus(logger);
   const encoded = new Set<string>();

@@ -18,7 +18,7 @@ export interface Settings extends Omit<ParsedOptions, keyof HtmlRules | 'csp' | 
   hasKeyFile: boolean;
   /** Which of them are options, which the environment cannot replace. */
   urlOptions: readonly UrlOption[];
-  /** Where answers are cached, unless in a storage of the user's own; `undefined` if they are not cached. */
+  /** Where answers are cached; `undefined` if they are not, or in a storage of the user's own. */
   answerFolder: string | undefined;
   images: ImageSettings | undefined;
   /** Where images are kept, if they are. */
@@ -85,16 +85,14 @@ export function cacheFolders(folder: string | undefined): Pick<Settings, 'answer
   return { answerFolder: folder && join(folder, 'answers'), imageFolder: folder && join(folder, 'images') };
 }
 
-export function hasConnection({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settings): boolean {
-  return apiKey !== undefined && (renderBaseUrl ?? retrieveBaseUrl) !== undefined;
-}
+export const hasConnection = ({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settings): boolean =>
+  apiKey !== undefined && (renderBaseUrl ?? retrieveBaseUrl) !== undefined;
 
 /** Whether embeds show their children because there is no key. */
-export function isWithoutKey({ apiKey, missingKey }: Settings): boolean {
-  return apiKey === undefined && missingKey === 'children';
-}
+export const isWithoutKey = ({ apiKey, missingKey }: Settings): boolean =>
+  apiKey === undefined && missingKey === 'children';
 
-/** `text` is the start of a sentence. A path is not shown, since a key may be in its place by mistake. */
+/** `text` begins a sentence. It shows no path, as a key may be in its place by mistake. */
 export function whyWithoutKey({ hasKeyFile }: Settings): { code: ErrorCode; text: string } {
   return hasKeyFile
     ? { code: 'unreadable-key-file', text: `The file named by ${variables.apiKeyFile} does not exist` }

@@ -8,8 +8,8 @@ export interface SiteUrls {
 }
 
 /**
- * The one form of the path of a file, whether it is the path of a request or of a built file: `/docs/about/` for
- * `/docs/about`, `/docs/about/index.html` and `/docs/about.html`. Percent-encoded.
+ * The one form of the path of a request or of a built file: `/docs/about/` for `/docs/about`, `/docs/about/index.html` and
+ * `/docs/about.html`. Percent-encoded.
  *
  * @param isPage whether the file is HTML. The path of any other stays as it is.
  */
@@ -21,9 +21,8 @@ export function canonicalPath(path: string, isPage: boolean, urls: Omit<SiteUrls
   return isFolder || bare === '' ? `${bare}/` : bare;
 }
 
-export function pathOfFile(name: string, isPage: boolean, urls: SiteUrls): string {
-  return canonicalPath(pathIn(urls.base, name), isPage, urls);
-}
+export const pathOfFile = (name: string, isPage: boolean, urls: SiteUrls): string =>
+  canonicalPath(pathIn(urls.base, name), isPage, urls);
 
 /**
  * The URL at which a file of the output is published: absolute if that of the site is known, else root-relative.
