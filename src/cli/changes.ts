@@ -236,10 +236,9 @@ async function update(cli: Cli, options: RefreshOptions): Promise<Refreshed> {
 async function writeChanges(cli: Cli, changes: OpenedChanges, options: RefreshOptions) {
   const { file, manifest, now, warnings } = changes;
   const { dryRun = false, skipModified = false, after } = options;
-  const { terminal } = cli;
   const plan = await planRefresh(changes);
   const { stale, toBuild, changed: modified } = plan;
-  if (modified.length > 0) terminal.printError(describeChanged(modified));
+  if (modified.length > 0) cli.terminal.printError(describeChanged(modified));
   // Out of date unless a command renews it.
   const outdated: NotWritten[] = stale.map(({ name, reason }) => ({ name, reason }));
   if (manifest.pending && outdated.length === 0) outdated.push(refreshPending);
@@ -251,7 +250,7 @@ async function writeChanges(cli: Cli, changes: OpenedChanges, options: RefreshOp
     // These are in no record.
     const renewed = stale.filter(({ isCopy }) => !isCopy).map(({ name }) => shownFile(manifest, name));
     if (await readDeployed(file)) await addDue(cli, renewed);
-    for (const warning of warnings) terminal.printError(warning);
+    for (const warning of warnings) cli.terminal.printError(warning);
     leftAlone = await writeRefresh(changes, plan, after !== undefined);
   }
   const notWritten = [...toBuild, ...refused, ...leftAlone];

@@ -85,10 +85,10 @@ async function* checkVariant(
   ifMissing: string | undefined,
 ): AsyncGenerator<Check> {
   const { renderBaseUrl, retrieveBaseUrl } = settings;
-  const [url, other] =
-    group === 'render' ? [renderBaseUrl, retrieveBaseUrl] : [retrieveBaseUrl, renderBaseUrl];
+  const isRender = group === 'render';
+  const [url, other] = isRender ? [renderBaseUrl, retrieveBaseUrl] : [retrieveBaseUrl, renderBaseUrl];
   if (url === undefined) {
-    const message = `${variables[`${group}BaseUrl`]} is not set, so nothing is ${group}${group === 'render' ? 'ed' : 'd'}`;
+    const message = `${variables[`${group}BaseUrl`]} is not set, so nothing is ${isRender ? 'rendered' : 'retrieved'}`;
     return yield { group, name: 'base-url', outcome: 'not-checked', message };
   }
   // Such as the playground's service, which the machine that builds may not have.
@@ -103,7 +103,7 @@ async function* checkVariant(
   let hint: string = hints[code];
   const mayBeSwapped = other !== undefined && (code === 'no-route' || code === 'not-found');
   if (mayBeSwapped && (await ask(settings, group, other, request)) === undefined) {
-    const [own, others] = group === 'render' ? ['rendering', 'retrieving'] : ['retrieving', 'rendering'];
+    const [own, others] = isRender ? ['rendering', 'retrieving'] : ['retrieving', 'rendering'];
     title = `The base URL is the URL for ${others}`;
     hint = `Swap the base URLs: ${own} works at ${other}.`;
   } else if (code === 'not-found' && ifMissing !== undefined) return yield ok(group, 'snippet', ifMissing);
@@ -113,9 +113,9 @@ async function* checkVariant(
 /** Makes one request. @returns why it failed, if it did. */
 async function ask(settings: Settings, variant: Variant, url: string, request: SnippetRequest) {
   const { ca, renderBaseUrl, retrieveBaseUrl } = settings;
-  const base = variant === 'render' ? { renderBaseUrl: url } : { retrieveBaseUrl: url };
+  const apiKey = requireConnection(settings);
   const limits = { attempts: 1, deadline: 15_000 };
-  const client = new SnippetClient({ apiKey: requireConnection(settings), ca, limits, patience: 0, ...base });
+  const client = new SnippetClient({ apiKey, ca, limits, patience: 0, [`${variant}BaseUrl`]: url });
   // Without content, a retrieved snippet fails only a build that cannot render it.
   const hasOther = renderBaseUrl !== undefined && retrieveBaseUrl !== undefined;
   try {

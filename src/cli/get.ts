@@ -41,7 +41,7 @@ export async function get(cli: Cli, id: string, params?: string): Promise<void> 
 export function openFetcher(cli: Cli, settings: Settings, options: Partial<FetcherOptions>) {
   return new SnippetFetcher(settings, {
     warn: () => {},
-    notify: (line) => cli.terminal.printError(line),
+    notify: cli.terminal.printError,
     parts: { clock: cli.clock },
     alwaysAsk: true,
     remember: true,

@@ -52,7 +52,7 @@ export async function inline(cli: Cli, folder: string, flags: SnippetsOptions, c
   }
   const logger = {
     info: (line: string) => terminal.print(line),
-    warn: (line: string) => terminal.printError(line),
+    warn: terminal.printError,
   };
   await inlineFolder({ cwd, from, to, manifest: file, settings, logger });
 }

@@ -46,10 +46,8 @@ export async function list(cli: Cli): Promise<void> {
   const { builtAt, refreshedAt } = manifest;
   const snippets = listSnippets(manifest);
   const document: Result<ListOutput> = { exitStatus: exitCodes.ok, builtAt, refreshedAt, snippets };
-  cli.terminal.show(document, () => {
-    const lines = snippetLines(snippets, ' does not exist: children are shown');
-    return lines.join('\n') || 'The site shows no snippets.';
-  });
+  const lines = snippetLines(snippets, ' does not exist: children are shown');
+  cli.terminal.show(document, () => lines.join('\n') || 'The site shows no snippets.');
 }
 
 /** In the order of the manifest. */

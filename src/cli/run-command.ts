@@ -25,9 +25,8 @@ interface Deployed {
   hasBegun?: true;
 }
 
-function deployedFile(record: string): string {
-  return join(dirname(record), basename(record).replace(/^(?:manifest)?\.?/, 'deployed.'));
-}
+const deployedFile = (record: string) =>
+  join(dirname(record), basename(record).replace(/^(?:manifest)?\.?/, 'deployed.'));
 
 /** `undefined` if `--exec` was never used. A damaged file means that nothing was deployed. */
 export function readDeployed(record: string): Promise<Deployed | undefined> {
@@ -36,9 +35,8 @@ export function readDeployed(record: string): Promise<Deployed | undefined> {
     .catch(({ code }) => (code === 'ENOENT' ? undefined : { files: {} }));
 }
 
-function writeDeployed(record: string, deployed: Deployed): void {
+const writeDeployed = (record: string, deployed: Deployed) =>
   writeAtomically(deployedFile(record), JSON.stringify(deployed));
-}
 
 /** What differs between what was deployed and the record. Where nothing says what was, it is the record. */
 async function compare(cli: Cli) {
@@ -166,5 +164,5 @@ export function isInside(cli: Cli): boolean {
 
 /** Says which process is waited for. */
 export function waiting({ terminal, clock, signal }: Cli): WaitOptions {
-  return { log: (line) => terminal.printError(line), clock, signal };
+  return { log: terminal.printError, clock, signal };
 }

@@ -104,9 +104,7 @@ export class Terminal {
     this.#host[stream].write(`${paint(cleanLines(text)).replace(/^(?=.)/gm, time)}\n`);
   }
 
-  printError(text: string): void {
-    this.print(text, 'stderr');
-  }
+  readonly printError = (text: string) => this.print(text, 'stderr');
 
   printJson(output: object): void {
     const indent = this.json === 'watch' ? 0 : 2;
@@ -143,7 +141,7 @@ export class Terminal {
     const { stderr, env, clock } = this.#host;
     if (this.json !== undefined || this.isLog) return () => {};
     if (stderr.isTTY !== true || env['TERM'] === 'dumb') {
-      return paced({ first: 10_000, every: 10_000 }, (line) => this.printError(line), clock.now);
+      return paced({ first: 10_000, every: 10_000 }, this.printError, clock.now);
     }
     const rewrite = (line: string) => {
       // A line that wraps could not be erased.
