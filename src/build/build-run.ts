@@ -81,7 +81,7 @@ export class BuildRun extends SiteRun implements GeneratedSite {
       const snippets = await super.fetch(options);
       const collected = [...entries].flatMap(([entry, request]) => {
         const snippet = snippets.get(request.key);
-        return snippet === undefined ? [] : { collection, entry, request, snippet };
+        return snippet ? { collection, entry, request, snippet } : [];
       });
       this.#collected.set(collection, collected);
       return snippets;
@@ -92,8 +92,8 @@ export class BuildRun extends SiteRun implements GeneratedSite {
     }
   }
 
-  /** Fetches snippets as soon as they are known: those of the last build now, others when a page announces them. */
-  async start(): Promise<void> {
+  /** Fetches the snippets of the last build now, and others when a page announces them. */
+  async start() {
     // Before Astro empties the output of the build that is running.
     if (existsSync(this.#lockFile)) await this.lockOutput();
     this.announcements = hearAnnouncements((request, pathname) => this.#prefetch(request, pathname));
@@ -112,8 +112,8 @@ export class BuildRun extends SiteRun implements GeneratedSite {
     await this.prepareClasses();
   }
 
-  /** Has pages rendered again once an entry has changed: Astro restores those whose own data is the same. */
-  async #renewEntries(): Promise<void> {
+  /** Astro restores pages whose own data is the same, even if an entry has changed. */
+  async #renewEntries() {
     const { cacheDir, experimental } = this.site.config;
     const { collected } = this;
     const before = this.before?.collections ?? [];
@@ -127,25 +127,26 @@ export class BuildRun extends SiteRun implements GeneratedSite {
     await rm(new URL('incremental-build.json', cacheDir), { force: true });
   }
 
-  #prefetch(request: SnippetRequest, pathname: string): void {
+  #prefetch(request: SnippetRequest, pathname: string) {
     // Fails the page that announced the snippet.
     this.#requireConnection(pathname);
     // The option may depend on the page's language, which is not known yet.
-    if (this.settings.params !== undefined) return;
+    if (this.settings.params) return;
     // What fails here fails again when the page needs the snippet.
     const prefetch = (fetcher: SnippetFetcher) => fetcher.answers.prefetch(request);
     this.open().then(prefetch, () => {});
   }
 
-  #requireConnection(neededFor: string): void {
+  #requireConnection(neededFor: string) {
     if (!isWithoutKey(this.settings)) requireConnection(this.settings, neededFor);
   }
 
   /**
-   * Keeps other builds and refreshes from the output until this build has ended. Called with the first sign of an embed, in
-   * the site's code or its collections. @throws AstroError if another build writes to it.
+   * Keeps other builds and refreshes from the output until this build has ended. Called at the first sign of an embed.
+   *
+   * @throws AstroError if another build writes to it.
    */
-  async lockOutput(): Promise<void> {
+  async lockOutput() {
     const { root, outDir } = this.site.sources.folders;
     const log = (line: string) => this.logger.info(line);
     // Several modules may ask at the same time.
@@ -157,7 +158,7 @@ export class BuildRun extends SiteRun implements GeneratedSite {
   }
 
   /** Inlines snippets once all pages are generated. */
-  async finish(directory: string, routeToHeaders?: RouteToHeaders): Promise<void> {
+  async finish(directory: string, routeToHeaders?: RouteToHeaders) {
     if (this.#finishedAt !== undefined) return;
     this.directory = directory;
     this.routeToHeaders = routeToHeaders;
@@ -180,7 +181,7 @@ export class BuildRun extends SiteRun implements GeneratedSite {
   }
 
   /** Loads most of the code: a site without embeds does without. */
-  async #inline(scannable: readonly ScannableFile[]): Promise<void> {
+  async #inline(scannable: readonly ScannableFile[]) {
     // Checks files as they are then: what is inside an embed goes.
     this.verifier = new OutputVerifier(this.settings.apiKey);
     this.fetcher = await this.open();
@@ -190,17 +191,17 @@ export class BuildRun extends SiteRun implements GeneratedSite {
   }
 
   /** In the last `astro:build:done` of all, since a build that fails has no record. */
-  async complete(directory: string): Promise<void> {
+  async complete(directory: string) {
     const at = this.#finishedAt;
     if (at !== undefined) await this.#attempt(() => this.#record(directory, at));
     await this.release();
   }
 
   /**
-   * Refuses embeds in files that other integrations wrote after pages were done, as copies, compressed files and lists for
-   * service workers exist by then; and compressed files that were made before.
+   * Refuses embeds in files that other integrations wrote after the pages: copies, compressed files and lists of service
+   * workers were made of them. Refuses compressed files that were made before.
    */
-  async #record(directory: string, at: number): Promise<void> {
+  async #record(directory: string, at: number) {
     const { verifier } = this;
     const { scannable, others, compressed } = listSiteFiles([directory], this.settings.exclude);
     const isLate = ({ file }: { file: string }) => isSince(statsOf(file), at);
@@ -210,30 +211,30 @@ export class BuildRun extends SiteRun implements GeneratedSite {
     for (const line of verifier.codeWarnings()) this.logger.warn(line);
     verifier.refuse((names) => `Another integration wrote the API key into ${names}.`);
     const inlined = this.#inlined;
-    if (embedding.length > 0 || inlined !== undefined) {
+    if (embedding.length > 0 || inlined) {
       const { refuseLateFiles } = await import('./output-state.ts');
       refuseLateFiles(embedding, compressed, inlined);
     }
     // A site without snippets needs no record.
-    if (inlined === undefined) return rmSync(missingNote(this.manifest), { force: true });
+    if (!inlined) return rmSync(missingNote(this.manifest), { force: true });
     const { recordSite } = await import('./inline-snippets.ts');
     await recordSite(this, inlined, at);
   }
 
   /** If `work` fails, notes why there is no record, unless another build has the output. */
-  async #attempt(work: () => Promise<void>): Promise<void> {
+  async #attempt(work: () => Promise<void>) {
     try {
       await work();
     } catch (error) {
       const lock = await this.#lock?.catch(() => undefined);
-      if (lock !== undefined) removeManifest(this.manifest, error as Error);
+      if (lock) removeManifest(this.manifest, error as Error);
       await this.release();
       throw error;
     }
   }
 
   /** Astro has no hook for a build that failed, and a program may build again. */
-  async release(): Promise<void> {
+  async release() {
     this.announcements?.stop();
     await this.close().catch(() => {});
     const lock = this.#lock;
@@ -252,7 +253,7 @@ export type Announcements = ReturnType<typeof hearAnnouncements>;
 function hearAnnouncements(onFirst: (request: SnippetRequest, pathname: string) => void) {
   /** By the path of a page and the key of a snippet: how often it was announced. */
   const pages = new Map<string, Map<string, number>>();
-  /** Of all pages: one may be rendered under the path of another, such as a fallback of another language. */
+  /** On all pages: one may be rendered under the path of another, such as a fallback of another language. */
   const rendered = new Map<string, { id: string; times: number }>();
   const hear: typeof integration.announce = (id, params, pathname) => {
     const request = toRequest(id, params);
@@ -265,14 +266,14 @@ function hearAnnouncements(onFirst: (request: SnippetRequest, pathname: string) 
   };
   integration.announce = hear;
   return {
-    stop(): void {
+    stop() {
       // Another build of this process may have begun.
       if (integration.announce === hear) integration.announce = undefined;
     },
 
     /**
-     * Snippets that were rendered but are not in the output, with the files of their page if these are known. Warns of one
-     * that is there less often: a page may render something for another purpose, too.
+     * Snippets that were rendered but are not in the output, with the files of their page if these are known. It is a warning
+     * if one is there less often: a page may render something for another purpose, too.
      */
     lost(
       scanned: ScannedSite,
@@ -307,7 +308,7 @@ function hearAnnouncements(onFirst: (request: SnippetRequest, pathname: string) 
   };
 }
 
-/** How often each snippet is there, without the params that the site adds: `<Snippet>` does not know these. */
+/** How often each snippet is there, without the params that the site adds. */
 function counted(embeds: readonly FileEmbed[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { request, written = request.key } of embeds)

@@ -24,12 +24,12 @@ export class ClassFile {
     if (text === undefined) this.write();
   }
 
-  add(names: Iterable<string>): void {
+  add(names: Iterable<string>) {
     for (const name of names) this.#names.add(name);
   }
 
   /** Only if it changes: a tool that watches it would make CSS again. A build beside a dev server writes it, too. */
-  write(): void {
+  write() {
     this.written = [...this.#names].sort();
     const text = `<div class="${escapeAttribute(this.written.join(' '))}"></div>\n`;
     if (text !== this.#read()) writeAtomically(this.file, text);

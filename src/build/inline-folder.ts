@@ -37,7 +37,7 @@ export interface FolderInlining extends Pick<GeneratedSite, 'settings' | 'logger
 }
 
 /** Inlines snippets into files of any generator, and updates those of earlier runs. Writes nothing if it throws. */
-export async function inlineFolder(inlining: FolderInlining): Promise<void> {
+export async function inlineFolder(inlining: FolderInlining) {
   const { cwd, to, manifest, logger } = inlining;
   refuseFolders(inlining);
   const log = (line: string) => logger.info(line);
@@ -51,7 +51,7 @@ export async function inlineFolder(inlining: FolderInlining): Promise<void> {
   }
 }
 
-async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Promise<void> {
+async function inlineLocked(inlining: FolderInlining, staged: StagedFiles) {
   const { to, manifest, logger } = inlining;
   const targetOf = ({ name }: SiteFile) => join(to, name);
   const isPublished = (file: SiteFile) => file.file === targetOf(file);
@@ -84,7 +84,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
       verifier,
     };
     const scanned = await scanSite(scannable, site);
-    const written = scanned.files.filter(({ generated }) => generated === undefined);
+    const written = scanned.files.filter(({ generated }) => !generated);
     for (const { file, name } of written) hashes.set(name, hashOf(readFileSync(file)));
     // The folder is not what the record says, even if this run fails.
     if (written.some(isPublished) && existsSync(manifest)) renameSync(manifest, asideOf(manifest));
@@ -110,7 +110,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
       hashes.set(copy.name, '');
     }
     const recorded = new Set(inlined.files.map(({ name }) => name));
-    // A generator may have written it without embeds, or a minifier may have changed it: both look alike.
+    // A generator may have written them without embeds, or a minifier may have changed them.
     const dropped = [...scannable, ...others].filter(
       (file) =>
         isPublished(file) &&
@@ -141,14 +141,14 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles): Prom
 
 type LastRun = Awaited<ReturnType<typeof openLastRun>>;
 
-/** Reads what the last run left, and has its files made from what they were when they were generated. */
+/** Reads what the last run left, and has files made from what they were when they were generated. */
 async function openLastRun({ cwd, manifest, logger }: FolderInlining, scannable: readonly ScannableFile[]) {
   const file = lastRecordFile(manifest);
   const { manifest: record, flaw } = await readManifest(file);
   const found = record?.pack && openPack(manifest, record);
-  const pack = found?.flaw === undefined ? found : undefined;
+  const pack = found?.flaw ? undefined : found;
   // The pages of a run are kept beside its record.
-  const isLost = flaw !== undefined && (flaw !== 'is missing' || listPacks(manifest).length > 0);
+  const isLost = flaw && (flaw !== 'is missing' || listPacks(manifest).length > 0);
   if (isLost || pack !== found) {
     const what = isLost
       ? `The record of the last run at ${shownPath(cwd, file)} ${flaw}.`
@@ -160,9 +160,9 @@ async function openLastRun({ cwd, manifest, logger }: FolderInlining, scannable:
   const files = new Map(record?.files.map((file) => [file.name, file]));
   /** The hashes of files that are as it left them: the generator has not written them again. */
   const kept = new Map<string, string>();
-  for (const file of pack === undefined ? [] : scannable) {
+  for (const file of pack ? scannable : []) {
     const known = files.get(file.name);
-    if (known === undefined) continue;
+    if (!known) continue;
     const hash = hashOf(readFileSync(file.file));
     // A run that was killed has written it, or has not.
     if (!statesOf(known).has(hash)) continue;
@@ -181,10 +181,10 @@ function asideOf(manifest: string): string {
   return `${manifest}.unfinished`;
 }
 
-/** What a file with new embeds still shows of the last run, if a later step has changed it, and not the generator. */
+/** What a file with new embeds still shows of the last run: a later step has changed it, not the generator. */
 function leftIn({ record, files, kept, pack }: LastRun, name: string, { generated, embeds }: MadePage) {
   const file = files.get(name);
-  if (record === undefined || file === undefined) return [];
+  if (!record || !file) return [];
   const embedded = new Set(embeds.map(({ request }) => request.key));
   const others = [...new Set(file.shows)].filter((at) => !embedded.has(record.snippets[at]?.key ?? ''));
   if (others.length === 0 || (!kept.has(name) && pack?.read(file).equals(generated))) return [];
@@ -195,8 +195,8 @@ function leftIn({ record, files, kept, pack }: LastRun, name: string, { generate
 }
 
 /**
- * Until everything is written, the record is beside its place. It announces what is going to be written, as in a refresh, so
- * that the process can be killed at any moment.
+ * The record is beside its place until everything is written. It announces the files, so that the process can be killed at any
+ * moment.
  */
 async function publish(
   { from, to, manifest }: FolderInlining,
@@ -204,7 +204,7 @@ async function publish(
   staged: StagedFiles,
   hashes: ReadonlyMap<string, string>,
   record: Manifest,
-): Promise<void> {
+) {
   const aside = asideOf(manifest);
   const announce = (file: ManifestFile): ManifestFile => {
     return { ...file, hash: hashes.get(file.name) ?? file.hash, next: [file.hash] };
@@ -243,7 +243,7 @@ function listFiles({ from, to, manifest, settings }: FolderInlining) {
 }
 
 /** @throws AstroError if one folder is inside the other, or if the record would be published. */
-function refuseFolders({ cwd, from, to, manifest }: FolderInlining): void {
+function refuseFolders({ cwd, from, to, manifest }: FolderInlining) {
   const output = existsSync(to) ? realpathSync(to) : to;
   const input = realpathSync(from);
   if (from !== to && (contains(input, output) || contains(output, input))) {

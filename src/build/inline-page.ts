@@ -15,7 +15,7 @@ interface InlineOptions extends EditLinks {
   rules: SourceRules;
   /** Adds to the policies in headers what a page has to allow. */
   allow?: ((page: string, sources: Sources) => void) | undefined;
-  /** For small pages, if each is written before the next is made. Otherwise, each takes its own memory. */
+  /** Memory for small pages, if each is written before the next is made. */
   room?: Buffer;
 }
 
@@ -47,7 +47,7 @@ export function pageInliner({ snippets, rules, allow, room, ...editLinks }: Inli
     const isPage = kind === 'html';
     const { embeds, script } = linkPage(generated, found, isPage ? editLinks : {});
     const policies: Edit[] = [];
-    if (isPage && (rules.policy === 'hash' || rules.editLinks !== undefined)) {
+    if (isPage && (rules.policy === 'hash' || rules.editLinks)) {
       const shown = embeds.flatMap(({ form, request }) =>
         form.as === 'text' ? [] : (snippets.get(request.key) ?? []),
       );
@@ -56,7 +56,7 @@ export function pageInliner({ snippets, rules, allow, room, ...editLinks }: Inli
       const isInEmbed = (at: number) => embeds.some(({ start, end }) => start <= at && at < end);
       policies.push(...allowInPage(generated, sources).filter(({ start }) => !isInEmbed(start)));
     }
-    const pieces = script === undefined ? policies : [...policies, script];
+    const pieces = script ? [...policies, script] : policies;
     const file = inline(generated, embeds, isPage ? inPages : elsewhere, pieces, room);
     /** Whether the page itself has a policy, which now allows what is inlined. */
     const hasPolicy = policies.length > 0;

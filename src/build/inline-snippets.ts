@@ -119,14 +119,14 @@ export async function inlineSnippets(scanned: ScannedSite, site: GeneratedSite, 
     blocks.add(name, made.generated, embeds);
     inHeadings.push(...embeds.filter(({ inHeading }) => inHeading));
   });
-  const inSources = search === undefined ? [] : [search.headingWarnings(inHeadings), search.imageWarnings()];
+  const inSources = search ? [search.headingWarnings(inHeadings), search.imageWarnings()] : [];
   const warnings = [...inSources, blocks.warnings(), styles?.warnings() ?? []].flat();
   for (const warning of warnings) logger.warn(warning);
   if (files.length > 0) {
     const { requests, retries, cached } = fetcher.answers.counts;
     const isPage = files.every(({ kind }) => kind === 'html');
     const places = isPage ? `on ${count(files.length, 'page')}` : `in ${count(files.length, 'file')}`;
-    const all = settings.renderBaseUrl === undefined ? [] : [...snippets.values()];
+    const all = settings.renderBaseUrl ? [...snippets.values()] : [];
     const retrieved = all.filter(({ variant }) => variant === 'retrieve').length;
     const facts = [
       `${count(uses.length, 'snippet')} in ${count(embedCount, 'embed')} ${places}`,
@@ -140,7 +140,7 @@ export async function inlineSnippets(scanned: ScannedSite, site: GeneratedSite, 
       formatDuration(Date.now() - startedAt),
     ];
     logger.info(facts.filter(Boolean).join(' · '));
-    if (linked !== undefined) logger.warn(editLinksWarning);
+    if (linked) logger.warn(editLinksWarning);
   }
   return recorder.finish();
 }
@@ -203,7 +203,7 @@ function siteRecorder(site: GeneratedSite, { uses, startedAt }: ScannedSite, sni
   };
   return {
     record,
-    add(name: string, { generated, file, embeds }: MadePage, left: readonly LeftSnippet[]): void {
+    add(name: string, { generated, file, embeds }: MadePage, left: readonly LeftSnippet[]) {
       const shows = embeds.map(({ request }) => indexes.get(request.key) ?? 0);
       const { at, length } = pack.add(generated);
       const recordedFile: ManifestFile = { name, hash: hashOf(file), shows, at, length, size: 0, time: 0 };
@@ -259,15 +259,15 @@ export async function buildSite(site: GeneratedSite, scannable: readonly Scannab
     const isPlain = unfinished.size + lost.length + collected.length === 0 && !site.hadManifest;
     if (isPlain) return undefined;
     const inlined = await inlineSnippets(scanned, site, write);
-    if (settings.images !== undefined) {
+    if (settings.images) {
       const contents = inlined.snippets.map(({ content }) => content);
       const folder = join(directory, settings.images.assets.folder);
       await writeImages([folder], contents, (name) => fetcher.readImage(name));
     }
     return inlined;
   } catch (error) {
-    // First: Node makes a new HTTP/2 stream of an answer to an aborted one. Nothing listens to it, so closing the connections
-    // with an error after that would end the process without the report.
+    // First: an answer to an aborted HTTP/2 stream gets a new one, to which nothing listens. To close its connection with an
+    // error would end the process without the report.
     await fetcher.close().catch(() => {});
     // One may be part of the new page and part of the old one.
     for (const { file } of unfinished) rmSync(file, { force: true });
@@ -275,7 +275,7 @@ export async function buildSite(site: GeneratedSite, scannable: readonly Scannab
   }
 }
 
-/** In place: nothing reads it before the build ends, and a temporary file that is renamed takes many times longer. */
+/** In place: nothing reads it before the build ends, and to rename another file takes many times longer. */
 function overwrite({ file, name }: SiteFile, make: (generated: Buffer) => MadePage): MadePage {
   const attempt = <T>(work: () => T): T => {
     try {
@@ -298,8 +298,8 @@ function overwrite({ file, name }: SiteFile, make: (generated: Buffer) => MadePa
   }
 }
 
-/** Records a site as later steps have left it. Snippets were inlined `at` that time, in milliseconds since the epoch. */
-export async function recordSite(site: GeneratedSite, inlined: Manifest, at: number): Promise<void> {
+/** Records a site as later steps have left it. @param at when snippets were inlined, in milliseconds since the epoch */
+export async function recordSite(site: GeneratedSite, inlined: Manifest, at: number) {
   const { manifest, directory, search, before, fetcher, lateHooks, logger } = site;
   // With a record, a check could say that nothing has changed.
   if (fetcher.showsChildren) {

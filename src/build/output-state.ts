@@ -15,14 +15,14 @@ import { hashOfCopy, withoutSuffix } from './side-products/page-copies.ts';
 
 const pastStates = 3;
 
-/** The files of a new record as later steps, such as a minifier, have left them. Snippets were inlined `at` a time. */
+/** The files of a new record as steps after inlining, such as a minifier, have left them. */
 export async function sealedFiles({ output, files }: Manifest, at: number, before: Manifest | undefined) {
   const earlier = new Map(before?.files.map((file) => [file.name, file]));
   const sealed: ManifestFile[] = [];
   await inTurns(files, (file) => {
     const path = join(output, file.name);
     const found = statsOf(path);
-    if (found === undefined) return;
+    if (!found) return;
     const hash = isSince(found, at) ? hashOf(readFileSync(path)) : file.hash;
     if (hash !== file.hash) file.isLate = true;
     // Not copied: that would take as much memory again.
@@ -37,7 +37,7 @@ export function describeLate({ lateHooks = [] }: Partial<Manifest>): string {
 }
 
 export function stateOf({ size, mtimeMs }: Stats, hash: string, before: ManifestFile | undefined) {
-  const states = before === undefined ? [] : [before.hash, ...(before.past ?? [])];
+  const states = before ? [before.hash, ...(before.past ?? [])] : [];
   const past = states.filter((one) => one !== hash).slice(0, pastStates);
   return { size, time: Math.floor(mtimeMs), hash, past: past.length === 0 ? undefined : past };
 }
@@ -73,7 +73,7 @@ export async function lookAtOutput(manifest: Manifest) {
     const path = join(output, name);
     const found = statsOf(path);
     const refuse = (reason: string) => void toBuild.push({ name, reason });
-    if (found === undefined) return refuse('is missing');
+    if (!found) return refuse('is missing');
     if (found.size === size && Math.floor(found.mtimeMs) === time) return;
     const bytes = readFileSync(path);
     const hashNow = hashOf(bytes);
@@ -90,7 +90,7 @@ export async function lookAtOutput(manifest: Manifest) {
 }
 
 /** @param late files that were written after snippets were inlined, and may hold embeds. */
-export function refuseLateFiles(late: ScannableFile[], compressed: SiteFile[], inlined?: Manifest): void {
+export function refuseLateFiles(late: ScannableFile[], compressed: SiteFile[], inlined?: Manifest) {
   const hashes = new Map(inlined?.files.map(({ name, hash }) => [name, hash]));
   const holdsEmbed = embedFinder(inlined?.snippets);
   const withEmbed = late.filter(({ file, name, kind }) => {
@@ -121,7 +121,7 @@ function embedFinder(snippets: Manifest['snippets'] = []) {
   let quoted: SnippetUses | undefined;
   return (file: ReadableFile): boolean => {
     const { embeds, invalid } = readEmbeds(file, new Map());
-    if (embeds.length > 0 && quoted === undefined) {
+    if (embeds.length > 0 && !quoted) {
       quoted = new Map();
       for (const { content } of snippets)
         readEmbeds({ name: '', bytes: Buffer.from(content?.text ?? ''), kind: 'html' }, quoted);
@@ -130,7 +130,7 @@ function embedFinder(snippets: Manifest['snippets'] = []) {
   };
 }
 
-/** Which of these snippets a file shows that another program has written. One whose content is not known counts. */
+/** Which of these snippets a file shows that has changed. One whose content is not known counts. */
 export function shownIn(bytes: Buffer, shows: number[], file: ManifestFile, { snippets }: Manifest) {
   const html = bytes.toString();
   const [written, text] = [html, textOf(html)].map(withoutSpace);

@@ -61,7 +61,7 @@ export interface RefreshedSite {
 // A page is made again as fast as it is read, and all pages of a large site take too much memory.
 const maxKeptBytes = 64 * 1024 * 1024;
 
-/** Makes each page whose snippets have changed, or that a killed refresh was writing, as a build would. */
+/** Makes the pages whose snippets have changed, or that a killed refresh was writing, as a build would. */
 export async function planRefresh(site: RefreshedSite) {
   const { file, manifest, now, cwd, progress } = site;
   const { output, files, collections, rules, inlinedAt } = manifest;
@@ -82,7 +82,7 @@ export async function planRefresh(site: RefreshedSite) {
   const outdated = files
     .filter(({ name }) => !refused.has(name))
     .map((page) => ({ page, changed: outdatedIn(manifest, page, now) }))
-    .filter(({ page, changed }) => changed.length > 0 || page.next !== undefined);
+    .filter(({ page, changed }) => changed.length > 0 || page.next);
   const reasonForAll = rules.sanitizes ? 'shows content that only a build sanitizes' : reasonForStyles(site);
   const modified = new Set(plan.changed);
   const changing: SiteFile[] = [];
@@ -94,10 +94,10 @@ export async function planRefresh(site: RefreshedSite) {
     if (modified.delete(name)) return refuse(name, 'was changed after the build');
     const late = `is changed in each build after snippets are inlined (by ${describeLate(manifest)})`;
     const reasonBefore = isLate ? late : reasonForAll;
-    if (reasonBefore !== undefined) return refuse(name, reasonBefore);
+    if (reasonBefore) return refuse(name, reasonBefore);
     const made = make(page);
     const reason = reasonForPage(page, made, changed, site);
-    if (reason !== undefined) return refuse(name, reason);
+    if (reason) return refuse(name, reason);
     const target = { file: join(output, name), name };
     const before = readFileSync(target.file);
     const states = statesOf(page);
@@ -119,10 +119,10 @@ export async function planRefresh(site: RefreshedSite) {
     throw userError('published-key', `The API key would be in ${listPlaces(withKey)}. Nothing was written.`);
   }
   plan.changed = [...modified];
-  // A refresh that was killed may have left temporary files, and a cache folder may be in the output.
+  // A killed refresh may have left temporary files, and the cache may be in the output.
   const recorded = new Set(files.flatMap(({ name, copies = [] }) => [name, ...copies]));
   const records = `${pathFrom(output, dirname(file))}/`;
-  // What is older than the build, such as a page that someone wrote by hand, was not made from these pages.
+  // What is older than the build, such as pages written by hand, was not made from these pages.
   const mayBeMade = ({ file, name }: SiteFile) =>
     !recorded.has(name) &&
     !isTemporary(name) &&
@@ -130,10 +130,10 @@ export async function planRefresh(site: RefreshedSite) {
     statSync(file).mtimeMs >= inlinedAt;
   const changed = new Set(plan.pages.flatMap((page) => page.changed));
   const derived = findDerivedFiles(folders, changing, { ...site, changed, mayBeMade });
-  plan.stale = derived.filter(({ page }) => page === undefined);
+  plan.stale = derived.filter(({ page }) => !page);
   for (const copy of derived) {
     const original = plan.pages.find(({ page }) => page.name === copy.page);
-    if (original === undefined) continue;
+    if (!original) continue;
     original.copies.push(copy);
     original.page = { ...original.page, copies: [...(original.page.copies ?? []), copy.name] };
   }
@@ -158,7 +158,7 @@ function pageMaker({ file, manifest, fetched }: RefreshedSite) {
 
 /** The name of a style sheet, which every page contains, changes with its classes. */
 function reasonForStyles({ manifest, now }: RefreshedSite): string | undefined {
-  if (manifest.classes === undefined) return undefined;
+  if (!manifest.classes) return undefined;
   const before = new Set(manifest.snippets.flatMap(({ content }) => content?.classes ?? []));
   const after = new Set(now.flatMap((content) => content?.classes ?? []));
   const made = new Set(manifest.classes);
@@ -184,8 +184,8 @@ function reasonForPage(page: ManifestFile, made: MadePage, changed: readonly num
 }
 
 /**
- * Writes the pages of a plan, their copies and images: all beside their places first. The manifest announces what is going to
- * be written, so that the process can be killed at any moment.
+ * Writes the pages of a plan, their copies and images: all beside their places first. The manifest announces them, so that the
+ * process can be killed at any moment.
  *
  * @returns pages that have changed since the plan was made. They are left alone.
  */

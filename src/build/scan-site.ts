@@ -47,7 +47,7 @@ class OutputFile implements ScannableFile {
   }
 }
 
-/** Lists the files of a site, in an order that does not depend on the disk. Without other binary files. */
+/** Lists the files of a site, without binary ones, in an order that does not depend on the disk. */
 export function listSiteFiles(folders: string[], exclude: string[], isLeftOut = (_: SiteFile) => false) {
   const scannable: ScannableFile[] = [];
   /** No embed is replaced in these. */
@@ -96,7 +96,7 @@ export async function scanSite(scannable: readonly ScannableFile[], site: Genera
   await inTurns(scannable, (source) => {
     const { name, kind, generated } = source;
     const bytes = generated?.() ?? readEmbedding(source);
-    if (bytes === undefined) return verifier.check(source, bytes);
+    if (!bytes) return verifier.check(source, bytes);
     const addParams = params && pageParams(params, pathOfFile(name, kind === 'html', urls));
     const isInlined = generated !== undefined;
     const found = readEmbeds({ name, kind, bytes, addParams, isInlined }, uses);
@@ -115,7 +115,7 @@ export async function scanSite(scannable: readonly ScannableFile[], site: Genera
 /** Reads a file, unless it is large and contains no embed. */
 export function readEmbedding({ file, name }: SiteFile): Buffer | undefined {
   const bytes = readUnlessLarge(file);
-  if (bytes !== undefined) return bytes;
+  if (bytes) return bytes;
   if (isLargeBinary(file)) return undefined;
   if (!piecesOf(file, overlaps.embed).some((piece) => mayHold(piece.toString('latin1')))) return undefined;
   try {
@@ -143,8 +143,8 @@ export class OutputVerifier {
   }
 
   /** @param bytes `undefined` for a large file. */
-  check(file: SiteFile, bytes: Buffer | undefined): void {
-    const pieces = bytes === undefined ? piecesOf(file.file, overlaps.key) : [bytes].values();
+  check(file: SiteFile, bytes: Buffer | undefined) {
+    const pieces = bytes ? [bytes].values() : piecesOf(file.file, overlaps.key);
     if (pieces.some((piece) => this.#containsKey(piece))) this.withKey.push(file);
   }
 
@@ -161,7 +161,7 @@ export class OutputVerifier {
     return [...new Set(names)].map((name) => `${name}: ${codeWarning}`);
   }
 
-  async read(files: readonly OtherFile[]): Promise<void> {
+  async read(files: readonly OtherFile[]) {
     await inTurns(files, (file) => {
       const bytes = readUnlessLarge(file.file);
       this.check(file, bytes);
@@ -170,7 +170,7 @@ export class OutputVerifier {
   }
 
   /** @throws AstroError if a file contains the API key. */
-  refuse(describe: (names: string) => string): void {
+  refuse(describe: (names: string) => string) {
     if (this.withKey.length === 0) return;
     throw userError('published-key', describe(this.withKey.map(({ name }) => name).join(', ')));
   }

@@ -45,7 +45,7 @@ export abstract class SiteRun {
     this.urls = { site: url, base, trailingSlash, format: build.format };
   }
 
-  async openClasses(): Promise<void> {
+  async openClasses() {
     const { command, options, config } = this.site;
     if (!options.classes) return;
     const { ClassFile } = await import('./classes.ts');
@@ -54,7 +54,7 @@ export abstract class SiteRun {
   }
 
   /** Several times in a build, and again when a `.env` file changes in dev. */
-  readEnvironment(environment: Environment, { mode, directory }: EnvironmentFiles): void {
+  readEnvironment(environment: Environment, { mode, directory }: EnvironmentFiles) {
     // From the folder of the project, so that both can be moved together.
     this.environment = { mode, directory: directory && relative(this.site.sources.folders.root, directory) };
     const variables = JSON.stringify(environment);
@@ -81,7 +81,7 @@ export abstract class SiteRun {
     return this.#opened;
   }
 
-  async close(): Promise<void> {
+  async close() {
     const opened = this.#opened;
     // Before anything is awaited: a run that is opened in the meantime stays open.
     this.#opened = undefined;
@@ -103,21 +103,20 @@ export abstract class SiteRun {
     return new SourceSearch(this.site.sources);
   }
 
-  protected noteClasses(snippets: Iterable<FetchedSnippet>): void {
+  protected noteClasses(snippets: Iterable<FetchedSnippet>) {
     for (const { classes } of snippets) this.classes?.add(classes ?? []);
   }
 
   /**
-   * Has CSS made for the classes of snippets before pages are rendered; if one fails, for those that the last build knew.
-   * Without a key, the classes stay.
+   * Has CSS made for the classes of snippets before pages are rendered; if one fails, for those of the last build. Without a
+   * key, the classes stay.
    */
-  async prepareClasses(): Promise<void> {
-    if (this.classes === undefined || !hasConnection(this.settings)) return;
+  async prepareClasses() {
+    if (!this.classes || !hasConnection(this.settings)) return;
     const fetcher = await this.open();
     const { addUse } = await import('../snippets/file-embeds.ts');
     // The option may depend on a page's language, which is not known yet.
-    const isKnown = this.settings.params === undefined;
-    const literal = isKnown ? (await this.openSearch()).literalRequests() : [];
+    const literal = this.settings.params ? [] : (await this.openSearch()).literalRequests();
     const before = this.before?.snippets ?? [];
     const uses: SnippetUses = new Map();
     for (const request of [...before, ...literal]) addUse(uses, request, '');

@@ -75,7 +75,7 @@ export function isSince(file: Stats | undefined, since: number): boolean {
 }
 
 /** Synchronous work on files is several times as fast. Now and then, the network gets its turn. */
-export async function inTurns<T>(items: readonly T[], work: (item: T) => void): Promise<void> {
+export async function inTurns<T>(items: readonly T[], work: (item: T) => void) {
   let turnEnds = performance.now() + turnMilliseconds;
   for (const item of items) {
     work(item);

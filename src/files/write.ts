@@ -27,7 +27,7 @@ export function writeAtomically(
   file: string,
   bytes: Uint8Array | string,
   temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`,
-): void {
+) {
   try {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(temporary, bytes);
@@ -40,7 +40,7 @@ export function writeAtomically(
 }
 
 /** Gives a file the permissions of another one, if that exists: writing it does not, because of the umask. */
-export function copyMode(from: string, to: string): void {
+export function copyMode(from: string, to: string) {
   const mode = statsOf(from)?.mode;
   // Not all file systems have modes to change.
   if (mode !== undefined && mode !== statSync(to).mode) chmodSync(to, mode & 0o777);
@@ -66,7 +66,7 @@ export class StagedFiles {
   #newFolders: string[] = [];
 
   /** @param like a file whose permissions it gets. */
-  add(target: string, bytes: Buffer, like = target): void {
+  add(target: string, bytes: Buffer, like = target) {
     const { size } = statsOf(target) ?? {};
     if (size === bytes.length && readFileSync(target).equals(bytes)) {
       // A run that was killed may have left it.
@@ -88,14 +88,14 @@ export class StagedFiles {
     return readFileSync(this.#targets.has(target) ? temporaryFile(target) : target);
   }
 
-  async commit(targets: Iterable<string> = this.#targets): Promise<void> {
+  async commit(targets: Iterable<string> = this.#targets) {
     this.#newFolders = [];
     await inTurns([...targets], (target) => {
       if (this.#targets.delete(target)) renameSync(temporaryFile(target), target);
     });
   }
 
-  discard(): void {
+  discard() {
     for (const target of this.#targets) rmSync(temporaryFile(target), { force: true });
     for (const folder of this.#newFolders) rmSync(folder, { recursive: true, force: true });
   }
@@ -106,7 +106,7 @@ export async function writeImages(
   folders: readonly string[],
   contents: Iterable<{ images?: readonly { copy?: { file: string } | undefined }[] | undefined } | undefined>,
   read: (name: string) => Promise<Uint8Array | undefined>,
-): Promise<void> {
+) {
   for (const folder of folders.filter(existsSync)) {
     // Left by a process that was killed.
     for (const name of readdirSync(folder).filter(isTemporary)) rmSync(join(folder, name), { force: true });

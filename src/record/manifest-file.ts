@@ -5,7 +5,7 @@ import { contains, pathFrom } from '../files/paths.ts';
 import type { Manifest } from './manifest.ts';
 import { holderOf } from './output-lock.ts';
 
-/** Each output folder has its own manifest: in Astro's cache directory, or without Astro in `.cache`. */
+/** Each output has its own manifest: in Astro's cache directory, or without Astro in `.cache`. */
 export function manifestFile(folders: Record<'cacheDir' | 'root' | 'outDir', string>): string {
   const { cacheDir, root, outDir } = folders;
   const name = pathFrom(root, outDir);
@@ -15,7 +15,7 @@ export function manifestFile(folders: Record<'cacheDir' | 'root' | 'outDir', str
   return join(cacheDir, 'astro-snippets', `${parts.join('.')}.json`);
 }
 
-/** Where a project may have caches, as far as is known without its config. New ones are in the first folder. */
+/** Where a project may have caches, if its config is not loaded. New ones are in the first folder. */
 export function cacheDirsOf(root: string): [own: string, other: string] {
   const [astro, other] = [join(root, 'node_modules/.astro'), join(root, '.cache')];
   const usesAstro = readdirSync(root).some((name) => /^astro\.config\.[cm]?[jt]s$/.test(name));
@@ -33,7 +33,7 @@ export function listManifests(root: string): string[] {
   return cacheDirsOf(root).flatMap((dir) => manifestsIn(join(dir, 'astro-snippets')));
 }
 
-/** All manifests in a folder. While a build is running, its own is missing, but its lock is there. */
+/** All manifests in a folder. That of a build that is running is missing, but its lock is there. */
 export function manifestsIn(folder: string): string[] {
   const records = namesIn(folder).flatMap((name) => {
     const [, record, kind] = /^(manifest(?:\..+)?)\.(json|lock)$/.exec(name) ?? [];
@@ -65,7 +65,7 @@ export function packFile(manifest: string, id: string | undefined): string {
 }
 
 /** @param record what names the pack that stays. */
-export function removeOtherPacks(manifest: string, record?: Manifest): void {
+export function removeOtherPacks(manifest: string, record?: Manifest) {
   const own = packFile(manifest, record?.pack?.id);
   for (const file of listPacks(manifest)) if (file !== own) rmSync(file, { force: true });
 }
@@ -76,14 +76,14 @@ export function missingNote(manifest: string): string {
 }
 
 /** @param why a sentence, or the error of a build. */
-export function noteMissing(manifest: string, why: string | Error): void {
+export function noteMissing(manifest: string, why: string | Error) {
   mkdirSync(dirname(manifest), { recursive: true });
   const text = typeof why === 'string' ? why : `The last build failed: ${startOf(why)}`;
   writeFileSync(missingNote(manifest), text);
 }
 
 /** Removes a manifest and its pages, and notes why. */
-export function removeManifest(manifest: string, why: string | Error): void {
+export function removeManifest(manifest: string, why: string | Error) {
   rmSync(manifest, { force: true });
   removeOtherPacks(manifest);
   noteMissing(manifest, why);

@@ -18,15 +18,15 @@ import { missingNote, removeOtherPacks } from './manifest-file.ts';
 // Changes with these types: what another version has written is not read.
 const version = 14;
 
-/** Which snippets are in which files and collections. Times that are numbers are in milliseconds since the epoch. */
+/** Which snippets are where. Times that are numbers are in milliseconds since the epoch. */
 export interface Manifest {
   builtAt: string;
   /** When the build began to inline: what is older was not made from pages. */
   inlinedAt: number;
   refreshedAt?: string | undefined;
-  /** The output folder. In the file, relative to it, as are the two below: both can be moved together. */
+  /** In the file, this and the next two are relative to it: both can be moved together. */
   output: string;
-  /** The folder that a build empties: Astro's `outDir`. An adapter may put pages into a folder in it. */
+  /** What a build empties: Astro's `outDir`. An adapter may put pages into a folder in it. */
   outDir: string;
   /** Copies of the output that adapters made. */
   copies?: string[] | undefined;
@@ -47,7 +47,7 @@ export interface Manifest {
   };
   /** The classes for which CSS was made, with the option `classes`. */
   classes?: readonly string[] | undefined;
-  /** If pages have edit links: where each snippet is edited, by its id, and its name if variant A sent it. */
+  /** By ids, if pages have edit links: where a snippet is edited, and its name if variant A sent it. */
   linked?: Readonly<Record<string, { url?: string | undefined; name?: string | undefined }>> | undefined;
   /** The file with the pages as they were generated; absent if no file shows a snippet. */
   pack?: { id: string; length: number /** Of this package. */; version: string } | undefined;
@@ -91,8 +91,8 @@ export interface ManifestFile {
   /** The hashes of contents that it shows instead of those of the snippets; `null` for children. */
   older?: Record<string, string | null> | undefined;
   /**
-   * The hashes of what a refresh or `inline`, in progress or killed, makes of it and its copies. Each of these has one of
-   * these hashes, or the one above. The last is that of the contents on record.
+   * What a refresh or `inline`, in progress or killed, makes of it and its copies: each of these has one of these hashes, or
+   * the one above. The last is that of the contents on record.
    */
   next?: string[] | undefined;
   /** The names of files that hold the same, such as `200.html`. */
@@ -181,7 +181,7 @@ export async function readManifest(file: string) {
 }
 
 /** Removes the packs of earlier ones, and the note that there is none. */
-export function writeManifest(file: string, manifest: Manifest): void {
+export function writeManifest(file: string, manifest: Manifest) {
   // A known name: what a killed process has left is written over.
   const relocated = withFolders(manifest, (path) => relative(dirname(file), path));
   const written = { version, ...relocated, files: manifest.files.map(writtenFile) };
@@ -206,7 +206,7 @@ export function outdatedIn(manifest: Manifest, file: ManifestFile, now: Contents
 
 export type ShownSnippet = ReturnType<typeof shownOn>[number];
 
-/** The snippets of a manifest, in their order, and where each is shown; with `now`, those that change, and where. */
+/** The snippets of a manifest, in their order, and where each is shown; with `now`, only what changes. */
 export function shownOn(manifest: Manifest, now?: Contents) {
   const shown = manifest.snippets.map((recorded, index) => ({
     recorded,
@@ -217,12 +217,11 @@ export function shownOn(manifest: Manifest, now?: Contents) {
     newHash: now?.[index]?.hash,
   }));
   for (const file of manifest.files) {
-    const indexes = now === undefined ? new Set(file.shows) : outdatedIn(manifest, file, now);
+    const indexes = now ? outdatedIn(manifest, file, now) : new Set(file.shows);
     for (const index of indexes) shown[index]?.pages.push(file.name);
   }
   for (const { collection, entry, snippet, content } of manifest.collections) {
-    if (now === undefined || content !== now[snippet]?.hash)
-      shown[snippet]?.collections.push({ collection, entry });
+    if (!now || content !== now[snippet]?.hash) shown[snippet]?.collections.push({ collection, entry });
   }
   return now ? shown.filter(({ pages, collections }) => pages.length + collections.length > 0) : shown;
 }

@@ -54,7 +54,7 @@ export function takeLock(file: string, work: LockHolder['work']) {
   const create = () => writeNew(file, JSON.stringify(own));
   while (!create()) {
     const holder = readHolder(file);
-    if (holder === undefined) continue;
+    if (!holder) continue;
     if (!isAbandoned(file, holder)) return undefined;
     remove(file, holder);
   }
@@ -65,7 +65,7 @@ export function takeLock(file: string, work: LockHolder['work']) {
       const holder = readHolder(file);
       if (holder?.token === own.token) return utimesSync(file, now, now);
       // `npm ci` empties the folder. The lock of a build that failed must not come back.
-      if (holder === undefined && work === 'command') create();
+      if (!holder && work === 'command') create();
     } catch {
       // Tried again with the next beat.
     }
@@ -73,7 +73,7 @@ export function takeLock(file: string, work: LockHolder['work']) {
   return {
     token: own.token,
     /** Unless it was taken over. Never throws: the work is done. */
-    release(): void {
+    release() {
       clearInterval(beat);
       try {
         remove(file, own);
@@ -96,14 +96,14 @@ export interface WaitOptions {
 /** Takes a lock as soon as it is free. @throws as `refuse` and {@link takeLock}. */
 export async function waitForLock(file: string, work: LockHolder['work'], options: WaitOptions) {
   let lock = takeLock(file, work);
-  for (; lock === undefined; lock = takeLock(file, work)) await waitUntilFree(file, options);
+  for (; !lock; lock = takeLock(file, work)) await waitUntilFree(file, options);
   return lock;
 }
 
 /** Waits until a lock is free. To take it could make a build fail that has just begun. */
 export async function waitUntilFree(file: string, { log, refuse, clock, signal }: WaitOptions) {
   let isLogged = false;
-  for (let holder = holderOf(file); holder !== undefined; holder = holderOf(file)) {
+  for (let holder = holderOf(file); holder; holder = holderOf(file)) {
     refuse?.(holder);
     if (!isLogged) log(`Waiting for ${describeHolder(holder)}.`);
     isLogged = true;
@@ -111,7 +111,7 @@ export async function waitUntilFree(file: string, { log, refuse, clock, signal }
   }
 }
 
-/** Takes the lock of an output for a build. @throws AstroError if another build, or a refresh that takes long, has it. */
+/** Takes the lock of an output. @throws AstroError if another build, or a refresh that takes long, has it. */
 export function lockForBuild(file: string, folder: string, log: WaitOptions['log']) {
   const until = Date.now() + refreshPatience;
   const refuse = (holder: LockHolder) => {
@@ -134,7 +134,7 @@ function describeHolder({ pid, host }: LockHolder): string {
 }
 
 /** Removes the lock of one holder: another process may take it in the meantime. */
-function remove(file: string, { token }: LockHolder): void {
+function remove(file: string, { token }: LockHolder) {
   if (readHolder(file)?.token !== token) return;
   const aside = `${file}.${randomUUID()}`;
   try {
@@ -159,7 +159,7 @@ function writeNew(file: string, text: string): boolean {
   }
 }
 
-/** `undefined` if there is no lock. One that cannot be read, or is being written, counts as another machine's. */
+/** `undefined` without a lock. One that cannot be read counts as another machine's: it may be incomplete yet. */
 function readHolder(file: string): LockHolder | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
@@ -168,7 +168,7 @@ function readHolder(file: string): LockHolder | undefined {
   }
 }
 
-/** A program that builds again may hold the lock of a build that failed: Astro has no hook for that. */
+/** A program that builds again still holds the lock of a build that failed: Astro has no hook for that. */
 function isAbandoned(file: string, { work, host, pid, started }: LockHolder): boolean {
   if (host !== hostname()) {
     const heard = statsOf(file)?.mtimeMs ?? 0;
@@ -186,7 +186,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** When a process started, on Linux: field 22 of its `stat`, behind a name that may contain anything. */
+/** When a process started: field 22 of its `stat` on Linux, behind a name that may contain anything. */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -7,8 +7,8 @@ import { writeError } from '../files/write.ts';
 import type { Manifest, ManifestFile } from './manifest.ts';
 import { packFile } from './manifest-file.ts';
 
-// The pages of a site as they were generated, in one file beside the record. A refresh inlines snippets in them as the build
-// did. A file for each page would take seconds, and so would compressing them.
+// The pages of a site as they were generated, in one file beside the record, for refreshes. A file for each page would take
+// seconds, and so would compressing them.
 
 // A call for each small page would take five times as long.
 const pieceSize = 1024 * 1024;
@@ -55,7 +55,7 @@ export function openPack(manifest: string, { pack }: Manifest) {
   const file = packFile(manifest, pack?.id);
   const found = statsOf(file);
   let flaw: string | undefined;
-  if (pack === undefined || found === undefined) flaw = `are not beside ${manifest}`;
+  if (!pack || !found) flaw = `are not beside ${manifest}`;
   else if (found.size !== pack.length) flaw = 'were cut off';
   else if (pack.version !== version)
     flaw = `were read by version ${pack.version} of astro-snippets, and this is ${version}`;
@@ -64,7 +64,7 @@ export function openPack(manifest: string, { pack }: Manifest) {
     /** The end of a sentence that begins with the pages. */
     flaw,
     read({ name, at, length }: ManifestFile): Buffer {
-      if (flaw !== undefined) throw refuse(`The pages as they were generated ${flaw}.`);
+      if (flaw) throw refuse(`The pages as they were generated ${flaw}.`);
       const page = Buffer.allocUnsafe(length);
       const descriptor = openSync(file, 'r');
       try {

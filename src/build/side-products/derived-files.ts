@@ -46,7 +46,7 @@ export function findDerivedFiles(folders: SiteFolder[], pages: SiteFile[], chang
     const finders = [precachedFinder(directory, pages), ...everywhere];
     const { scannable, others } = listSiteFiles([directory], []);
     const files = [...scannable, ...others];
-    const indexes = html === undefined ? [] : files.filter(({ name }) => basename(name) === indexEntry);
+    const indexes = html ? files.filter(({ name }) => basename(name) === indexEntry) : [];
     const isOfIndex = (name: string) =>
       indexes.some((index) => name.startsWith(index.name.slice(0, -indexEntry.length)));
     return files.flatMap((found): DerivedFile | [] => {
@@ -63,12 +63,12 @@ export function findDerivedFiles(folders: SiteFolder[], pages: SiteFile[], chang
       const page = alike
         ?.filter((page) => fileKind(page.name) === fileKind(name))
         .find((page) => bytes?.equals(readFileSync(page.file)))?.name;
-      if (page !== undefined) return { ...derived, page, reason: `is a copy of ${page}` };
+      if (page) return { ...derived, page, reason: `is a copy of ${page}` };
       for (const piece of piecesOf(file, overlaps.revision)) {
         const text = piece.toString();
         for (const find of finders) {
           const what = find(text, name);
-          if (what !== undefined) return { ...derived, reason: `contains ${what}, which changes` };
+          if (what) return { ...derived, reason: `contains ${what}, which changes` };
         }
       }
       return [];
@@ -102,7 +102,7 @@ function digestFinder(pages: readonly SiteFile[]): Finder {
     for (const [run] of mayBeDigests.flatMap((runs) => [...text.matchAll(runs)])) {
       names ??= new Map(pages.flatMap(digestsOf));
       const page = names.get(run);
-      if (page !== undefined) return `the revision of ${page}`;
+      if (page) return `the revision of ${page}`;
     }
     return undefined;
   };
@@ -132,13 +132,13 @@ function precachedFinder(directory: string, pages: readonly SiteFile[]): Finder 
   return (text, name) => {
     for (const [entry] of text.matchAll(entries)) {
       const page = isListed(entry, name);
-      if (page !== undefined && changing.has(page)) return `the revision of ${page}`;
+      if (page && changing.has(page)) return `the revision of ${page}`;
     }
     return undefined;
   };
 }
 
-// A shorter text may be in a file for another reason, unless its neighbors in a page are there, too.
+// A shorter text may be in a file for another reason, unless its neighbors are there, too.
 const longEnough = 16;
 const neighbors = 24;
 
@@ -149,7 +149,7 @@ const spellings: ((text: string) => string)[] = [
   escapeUTF8,
 ];
 
-/** Finds old contents of snippets, as in `search.json`, or hashes of their scripts, as in `_headers`. */
+/** Finds old contents, as in `search.json`, or hashes of their scripts, as in `_headers`. */
 function oldTextFinder({ manifest, now, changed }: Changes, pages: readonly SiteFile[]): Finder {
   const needles = new Map<
     string,

@@ -67,12 +67,12 @@ export function copyOf({ directory, isCopy, shown }: SiteFolder, name: string): 
 // How much longer a page may have been when a copy was made of it.
 const slack = 4 * 1024 * 1024;
 
-/** The hash of what a copy holds; `undefined` if that is far longer than the page, or cannot be decoded. */
+/** The hash of what a copy holds; `undefined` if that is far too long, or cannot be decoded. */
 export function hashOfCopy({ file }: SiteFile, pages: readonly Buffer[]): string | undefined {
   const maxOutputLength = Math.max(...pages.map(({ length }) => length)) + slack;
   const size = statsOf(file)?.size;
   const encoding = encodingOf(file);
-  if (size === undefined || (encoding === undefined && size > maxOutputLength)) return undefined;
+  if (size === undefined || (!encoding && size > maxOutputLength)) return undefined;
   const bytes = readFileSync(file);
   try {
     return hashOf(encoding?.decode(bytes, { maxOutputLength }) ?? bytes);
@@ -87,7 +87,7 @@ export function pageCopyOf(page: Buffer, { file }: SiteFile): Buffer | Promise<B
 
 /** The end of a sentence that begins with the file's name. */
 export function notACopy({ file }: SiteFile, page: string): string {
-  return encodingOf(file) === undefined ? `is not a copy of ${page}` : `does not decompress to ${page}`;
+  return `${encodingOf(file) ? 'does not decompress to' : 'is not a copy of'} ${page}`;
 }
 
 export type SiteFolder = ReturnType<typeof siteFolders>[number];
