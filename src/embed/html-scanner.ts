@@ -84,9 +84,10 @@ for (const name of words('script style xmp iframe noembed noframes plaintext')) 
 for (const name of words('title textarea')) textKinds.set(name, 'rcdata');
 
 // Those of SVG and MathML that contain HTML.
-const htmlInside: Partial<Record<Language, Set<string>>> = {
+const htmlInside = {
   svg: words('foreignobject desc title'),
   math: words('mi mo mn ms mtext'),
+  xml: words(''),
 };
 // Those that close SVG and MathML from anywhere inside.
 const htmlOnly = words(
@@ -125,9 +126,8 @@ export function walk<Context>(text: string, context: Context, visitor: Visitor<C
     if (inside === undefined || isEmpty) return end;
     current = { name, context: inside, language, parent: current };
     const kind = isHtml ? textKinds.get(name) : undefined;
-    if (kind === undefined) return end;
-    const contentEnd = rawEnd(text, end, name);
-    if (contentEnd > end) visitor.text?.({ start: end, end: contentEnd }, inside, kind);
+    const contentEnd = kind ? rawEnd(text, end, name) : end;
+    if (kind && contentEnd > end) visitor.text?.({ start: end, end: contentEnd }, inside, kind);
     return contentEnd;
   };
 
@@ -149,9 +149,9 @@ export function walk<Context>(text: string, context: Context, visitor: Visitor<C
       const isEnd = text.charAt(next) === '/';
       const tag = tagAt(text, at);
       read = tag?.end ?? text.length;
-      if (tag === undefined && !isEnd) visitor.cut?.(at, current.context);
-      else if (tag !== undefined && isEnd) endTag(tag);
-      else if (tag !== undefined) read = startTag(tag);
+      if (tag && isEnd) endTag(tag);
+      else if (tag) read = startTag(tag);
+      else if (!isEnd) visitor.cut?.(at, current.context);
     } else if (current.language !== 'html' && text.startsWith('<![CDATA[', at)) {
       read = matchEnd(section, text, at) ?? text.length;
       const end = text.endsWith(']]>', read) ? read - 3 : read;
@@ -167,7 +167,7 @@ export function walk<Context>(text: string, context: Context, visitor: Visitor<C
 
 function languageIn(name: string, language: Language): Language {
   if (language === 'html') return name === 'svg' || name === 'math' ? name : 'html';
-  return htmlInside[language]?.has(name) ? 'html' : language;
+  return htmlInside[language].has(name) ? 'html' : language;
 }
 
 // Before anything else, a `<` is text.

@@ -83,9 +83,9 @@ const javascriptUrl = new RegExp(`(^|;)[\\0-\\x20]*${[...'javascript:'].join('[\
  */
 export function findScripts(html: string): (Edit & { what: string })[] {
   const found = contexts.flatMap((before) =>
-    elementsOf(before + html, { templates: true })
-      .flatMap((element) => scriptsOf(element, before.length + html.length))
-      .map((one) => ({ ...one, start: one.start - before.length, end: one.end - before.length })),
+    elementsOf(before + html, { templates: true }).flatMap((element) =>
+      scriptsOf(element, html, before.length),
+    ),
   );
   return [...new Map(found.map((one) => [`${one.start} ${one.end}`, one])).values()];
 }
@@ -105,11 +105,11 @@ export function stripScripts(html: string): string | undefined {
   return undefined;
 }
 
-function scriptsOf({ tagName, attrs, sourceCodeLocation: place }: Element, length: number) {
+function scriptsOf({ tagName, attrs, sourceCodeLocation: place }: Element, html: string, shift: number) {
   if (place == null) return [];
-  const { startOffset: start } = place;
+  const start = place.startOffset - shift;
   // The parser has no location for the end of the text.
-  const end = place.endOffset > start ? place.endOffset : length;
+  const end = place.endOffset > place.startOffset ? place.endOffset - shift : html.length;
   if (tagName === 'script') return [{ what: '<script>', start, end, text: '' }];
   return attrs.flatMap(({ name, prefix, value }) => {
     const written = name.toLowerCase();
@@ -118,7 +118,8 @@ function scriptsOf({ tagName, attrs, sourceCodeLocation: place }: Element, lengt
     const what = runs ? `the attribute ${written}` : `a javascript: URL in ${written}`;
     const at = place.attrs?.[prefix ? `${prefix}:${written}`.toLowerCase() : written];
     // Without a location, it is removed with its element.
-    return [{ what, start: at?.startOffset ?? start, end: at?.endOffset ?? end, text: '' }];
+    const edit = at ? { start: at.startOffset - shift, end: at.endOffset - shift } : { start, end };
+    return [{ what, ...edit, text: '' }];
   });
 }
 

@@ -116,10 +116,8 @@ function newAttributes({ width, height }: ImageCopy, isSource: boolean, attribut
     loading: isSource || isUrgent ? undefined : 'lazy',
     decoding: isSource ? undefined : 'async',
   };
-  return Object.entries(wanted)
-    .filter(([name, value]) => value !== undefined && given(name) === undefined)
-    .map(([name, value]) => ` ${name}="${value}"`)
-    .join('');
+  const missing = Object.entries(wanted).filter(([name, value]) => value && given(name) === undefined);
+  return missing.map(([name, value]) => ` ${name}="${value}"`).join('');
 }
 
 /** Also in `<noscript>` and `<template>`, which a browser may show. Every other byte stays. */

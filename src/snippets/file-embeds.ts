@@ -7,7 +7,7 @@ import { isBlockLevel } from '../embed/html-scanner.ts';
 import type { PlacedEmbed } from '../embed/inline.ts';
 import { type EmbedFault, type FileKind, type FoundEmbed, scan, type Warning } from '../embed/scan.ts';
 import { type ErrorCode, isSnippetFailure, SiteError } from '../failures/errors.ts';
-import type { EmbedNote, InvalidEmbed, PlacedSnippet, PlaceOf } from '../failures/report.ts';
+import type { EmbedNote, PlacedSnippet, PlaceOf } from '../failures/report.ts';
 import type { ParsedOptions } from '../settings/options.ts';
 
 /** A request, and everything on the site that needs it. */
@@ -71,12 +71,11 @@ export function readEmbeds(file: ReadableFile, uses: SnippetUses) {
   for (const one of found) {
     // Without attributes: parts of the page's text keep all of it in memory.
     const { attributes, lang, start, end, form, paragraph, inHeading, inParagraph } = one;
-    const hasChildren = one.children.start < one.children.end;
-    const children = hasChildren ? one.children : noChildren;
+    const children = one.children.start < one.children.end ? one.children : noChildren;
     try {
       const written = requestOf(one);
       const { request } = addUse(uses, addParams(written, lang), name, {
-        hasChildren: !isInlined && hasChildren,
+        hasChildren: !isInlined && children !== noChildren,
         isOptional: (attributes.optional ?? 'false') !== 'false',
         asHtml: form.as === 'html',
       });
@@ -89,23 +88,18 @@ export function readEmbeds(file: ReadableFile, uses: SnippetUses) {
       invalid.push({ start, code, message, id: attributes.id ?? '' });
     }
   }
-  const described = invalid
-    .sort((a, b) => a.start - b.start)
-    .map(({ start, ...one }): InvalidEmbed => {
-      return { file: name, line: lineOf(start), ...one };
-    });
+  invalid.sort((a, b) => a.start - b.start);
+  const described = invalid.map(({ start, ...one }) => ({ file: name, line: lineOf(start), ...one }));
   // One for each kind: a title that mentions the element may be in twenty places.
   const groups = Map.groupBy(warnings, ({ flaw }) => flaw);
-  const notes = [...groups].map(
-    ([flaw, [{ start } = { start: 0 }, ...others]]): EmbedNote => ({
-      file: name,
-      line: lineOf(start),
-      id: flaw === 'utf-16' || flaw === 'in-id' ? undefined : idAt(bytes, start),
-      code: flaw === 'unrendered' ? 'unrendered-component' : undefined,
-      isDoubtful: flaw !== 'in-xhtml',
-      message: `${name}:${lineOf(start)}${andMore(others.length)}: ${warningTexts[flaw]}`,
-    }),
-  );
+  const notes: EmbedNote[] = [...groups].map(([flaw, [{ start } = { start: 0 }, ...others]]) => ({
+    file: name,
+    line: lineOf(start),
+    id: flaw === 'utf-16' || flaw === 'in-id' ? undefined : idAt(bytes, start),
+    code: flaw === 'unrendered' ? 'unrendered-component' : undefined,
+    isDoubtful: flaw !== 'in-xhtml',
+    message: `${name}:${lineOf(start)}${andMore(others.length)}: ${warningTexts[flaw]}`,
+  }));
   // Without the room for more of them.
   return { embeds: embeds.slice(), invalid: described, warnings: notes };
 }
@@ -125,10 +119,8 @@ function requestOf({ attributes, inIsland, misspelled }: FoundEmbed): SnippetReq
     throw new SiteError('invalid-optional', 'The attribute `optional` of an embed takes no value.');
   }
   if (inIsland) {
-    throw new SiteError(
-      'embed-in-island',
-      `The embed of snippet ${request.id} is in an island's own markup, and would vanish when the island hydrates.`,
-    );
+    const place = "in an island's own markup, and would vanish when the island hydrates";
+    throw new SiteError('embed-in-island', `The embed of snippet ${request.id} is ${place}.`);
   }
   return request;
 }
@@ -193,7 +185,7 @@ export function blockFinder(htmlOf: (key: string) => string | undefined, placeOf
         if (!inParagraph || paragraph !== undefined || form.as !== 'html' || form.layers.length > 0) continue;
         if (!isBlock(request.key)) continue;
         const places = found.get(request.id);
-        if (places !== undefined) places.others += 1;
+        if (places) places.others += 1;
         else found.set(request.id, { first: `${name}:${lineFinder(page)(start)}`, others: 0 });
       }
     },
