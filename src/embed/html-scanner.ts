@@ -209,10 +209,7 @@ const attribute =
 /** The tag that begins at a `<`; `undefined` if the text ends inside it. */
 export function tagAt(text: string, start: number): Tag | undefined {
   const from = matchEnd(tagName, text, start) ?? start;
-  const name = text
-    .slice(start + 1, from)
-    .replace('/', '')
-    .toLowerCase();
+  const name = text.slice(text.charAt(start + 1) === '/' ? start + 2 : start + 1, from).toLowerCase();
   const end = matchEnd(usualRest, text, from) ?? readAttributes(text, from);
   return end === undefined ? undefined : { name, start, end, isSelfClosing: text.charAt(end - 2) === '/' };
 }
