@@ -483,7 +483,10 @@ function add(part: Part, tag: Tag, endTag: Range, place = inText) {
     },
     form: inside.length === 0 ? plain[as] : { as, layers: inside },
     lang: langIn(written, lang),
-    ...place,
+    inIsland: place.inIsland,
+    inHeading: place.inHeading,
+    inParagraph: place.inParagraph,
+    paragraph: place.paragraph,
   });
 }
 
