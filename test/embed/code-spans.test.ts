@@ -9,7 +9,7 @@ import { oneOf, runs } from '../support/property.ts';
 
 const embed = '<snippet-embed id="1"></snippet-embed>';
 
-/** The ways in which HTML is written into files that are not pages. */
+/** The ways to write HTML into files that are not pages. */
 const files: readonly [name: string, kind: FileKind, write: (html: string) => string][] = [
   ['escaped XML', 'xml', (html) => `<rss><description>${escapeText(html)}</description></rss>`],
   ['CDATA', 'xml', (html) => `<rss><description><![CDATA[${html}]]></description></rss>`],
@@ -31,7 +31,7 @@ const processors: readonly (readonly [name: string, render: (markdown: string) =
   }),
 ];
 
-/** What other processors write. */
+/** The output of other processors. */
 const written: readonly [name: string, html: string][] = [
   [
     'Hugo, with line numbers',
@@ -80,7 +80,7 @@ describe('after code examples that contain fences, an embed is found', () => {
   );
   const between = fc.constantFrom('', '\n', '\n\n');
 
-  test('in any file, whatever fences and backticks are in the examples', () => {
+  test('in any file, with any fences and backticks in the examples', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(example, between), { minLength: 1, maxLength: 4 }),
@@ -105,11 +105,11 @@ test.for<[where: string, html: string, only?: FileKind]>([
   ['in comments', `<!-- \` -->${embed}<!-- \` -->`],
   ['in scripts', `<script>\`</script>${embed}<script>\`</script>`],
   [
-    'in elements that are no code for a browser',
+    'in elements that are not code',
     `<my-code>\`\`\`js\nx\n\`\`\`\n</my-code>\n<p>${embed}</p>\n<my-code>\`\`\`js\nx\n\`\`\`\n</my-code>`,
   ],
-  // Only in a feed, whose contents are HTML.
-  ['in a paragraph that is not marked as one', `Buy \`${embed}\` now`, 'xml'],
+  // Only in a feed, which contains HTML.
+  ['in a paragraph without <p>', `Buy \`${embed}\` now`, 'xml'],
   ['in a fence', `\`\`\`\n${embed}\n\`\`\``, 'xml'],
   ['in a fence that never ends', `~~~\n${embed}`, 'xml'],
 ])('in HTML, backticks mean nothing: %s', ([, html, only]) => {
@@ -129,7 +129,7 @@ test.for([
   expect(scanned(text, 'text')).toEqual({ embeds: [], ids: [], faults: [], warnings: [] });
 });
 
-describe('where text may be none of Markdown, or its code may have ended, an embed that stays is a warning:', () => {
+describe('if text may not be Markdown, or its code may have ended, an embed that stays is a warning:', () => {
   test.for([
     ['between backticks', `<b>Write</b> \`${embed}\`.`],
     ['in a fence that never ends', `<b>x</b>\n\n\`\`\`\n${embed}`],
@@ -144,13 +144,13 @@ describe('where text may be none of Markdown, or its code may have ended, an emb
     expect(scanned(json, 'json').warnings).toEqual([{ flaw: 'in-code', start: json.indexOf('<snippet-') }]);
   });
 
-  test('but text that is no embed is none', () => {
+  test('but text that is no embed gives no warning', () => {
     const text = '<b>Write</b> `<snippet-embed>`, `<snippet-embed id="x"></snippet-embed>` or `<b>`.';
     expect(scanned(text, 'text')).toEqual({ embeds: [], ids: [], faults: [], warnings: [] });
   });
 });
 
-describe('Markdown code ends where it ends for a Markdown processor:', () => {
+describe('Markdown code ends where a Markdown processor ends it:', () => {
   test.for([
     ['a fence that begins an item of a list', `- \`\`\`\n  a\n  \`\`\`\n\n${embed}`],
     ['a backtick in each of two items', `- it\`s\n- ${embed}\n- it\`s`],
@@ -174,6 +174,6 @@ describe('Markdown code ends where it ends for a Markdown processor:', () => {
   });
 });
 
-test('code is replaced with as many spaces', () => {
+test('code is replaced with spaces of the same length', () => {
   expect(withoutCodeSpans('a `b` c\n```\nd\n```\ne')).toBe(`a     c\n${' '.repeat(9)}\ne`);
 });

@@ -6,7 +6,7 @@ import { readEmbeds } from '../../src/snippets/file-embeds.ts';
 const embed = '<snippet-embed id="1"></snippet-embed>';
 const html = '<p title="é">ü 💡</p><style>b{content:"é"}</style><script>a="é💡"</script>';
 
-/** A file in which `@` is an embed, with content in its place. */
+/** A file with content in place of `@`. */
 function inlined(file: string, kind: FileKind): string {
   const bytes = Buffer.from(file.replace('@', embed), 'latin1');
   return inline(bytes, scan(bytes, kind).embeds, ({ form }) =>
@@ -14,7 +14,7 @@ function inlined(file: string, kind: FileKind): string {
   ).toString('latin1');
 }
 
-describe('a file that declares another encoding than UTF-8 gets characters of ASCII alone', () => {
+describe('a file that declares another encoding than UTF-8 gets only ASCII', () => {
   const asHtml =
     '<p title="&#233;">&#252; &#128161;</p><style>b{content:"\\e9 "}</style><script>a="\\u00e9\\ud83d\\udca1"</script>';
   test.for<[name: string, kind: FileKind, file: string, shown: string]>([

@@ -5,10 +5,10 @@ import { expect, test } from 'vitest';
 import { attributesOf, isBlockLevel, walk } from '../../src/embed/html-scanner.ts';
 import { oneOf, runs } from '../support/property.ts';
 
-/** Where an embed begins, and what its attributes say. */
+/** The start of an embed, and its attributes. */
 type Found = [start: number, attributes: Record<string, string>];
 
-/** The embeds that are elements for our scanner. */
+/** The embeds that our scanner finds as elements. */
 function ours(html: string): Found[] {
   const found: Found[] = [];
   walk<null>(html, null, {
@@ -25,7 +25,7 @@ function ours(html: string): Found[] {
   return found;
 }
 
-/** The same for parse5, in the order of the page. */
+/** The embeds that parse5 finds, in page order. */
 function theirs(html: string): Found[] {
   const found: Found[] = [];
   const visit = (node: DefaultTreeAdapterMap['node']) => {
@@ -44,7 +44,7 @@ function theirs(html: string): Found[] {
   return found.sort(([a], [b]) => a - b);
 }
 
-// What a parser does to the characters of a page first.
+// A parser normalizes these characters first.
 function normal(text: string): string {
   return text.replace(/\r\n?/g, '\n').replaceAll('\0', '\ufffd');
 }
@@ -98,10 +98,10 @@ test.for(
 });
 
 /**
- * Pages of everything that decides where elements may be, in any order, nested or not, with a character added or
- * lost. What differs from parse5 is not in it: a <select> holds options alone and there are no frames, as parse5 drops
- * other elements there; SVG and MathML are closed, as our end tags do not reach past blocks; and in them there is no
- * <font>, which may leave SVG, and no annotation, which may hold HTML.
+ * Pages of everything that decides where elements may be, in any order and nesting, with a character added or removed.
+ * Known differences from parse5 are left out: a <select> holds only options and there are no frames, since parse5 drops
+ * other elements there; SVG and MathML are closed, since our end tags do not reach past blocks, and contain neither
+ * <font>, which may leave SVG, nor an annotation, which may hold HTML.
  */
 const names = oneOf(
   `p div b i code pre a span table tr td th tbody ul li dl dt dd title textarea style script noscript template
@@ -131,7 +131,7 @@ const page = fc
   .map(([parts, place, change]) => {
     const text = parts.join('');
     const at = place % (text.length + 1);
-    // Not where it would undo what the grammar promises.
+    // Not where a change would break the rules above.
     if (/<(?:select|svg|math)/.test(text)) return text;
     return (
       text.slice(0, at) +
@@ -140,7 +140,7 @@ const page = fc
     );
   });
 
-test('on any page, the same embeds are elements as for parse5', { timeout: 0 }, () => {
+test('on any page, the scanner finds the same embeds as parse5', { timeout: 0 }, () => {
   fc.assert(
     fc.property(page, (html) => {
       expect(ours(html)).toEqual(theirs(html));

@@ -13,7 +13,7 @@ function put(
   });
 }
 
-/** A content whose text is told from its HTML only by where it goes. */
+/** A content with the same HTML and text. */
 function both(content: string): Content {
   return { html: content, text: content };
 }
@@ -36,14 +36,14 @@ describe('a paragraph around an embed is replaced if it cannot contain the conte
     expect(put(`a<p>${embed}</p>b`, content).toString()).toBe(`a${expected}b`);
   });
 
-  test('a paragraph with other content stays, and so does one around an embed that is shown as text', () => {
+  test('a paragraph with other content stays, as does one around an embed shown as text', () => {
     expect(put(`<p>x ${embed}</p>`, '<div></div>').toString()).toBe('<p>x <div></div></p>');
     expect(put('<p><snippet-embed id="1" as="text"/></p>', '<hr>').toString()).toBe('<p>&lt;hr&gt;</p>');
   });
 });
 
 test.for([
-  // Where text is shown, it is their text.
+  // Their text, where text is shown.
   ['<title><snippet-embed id="1">a <b>c</b> &amp; ü</snippet-embed></title>', '<title>a c &amp; ü</title>'],
   ['<p><snippet-embed id="1" as="text"><div>a &lt; b</div></snippet-embed></p>', '<p>a &lt; b</p>'],
   [
@@ -55,7 +55,7 @@ test.for([
     '<a title="a &quot;b&quot;">x</a>',
   ],
   ['<img alt=&lt;snippet-embed/id=1&gt;&lt;/snippet-embed&gt; src=x>', '<img alt="" src=x>'],
-  // Where HTML is shown, they are inlined unchanged.
+  // Unchanged, where HTML is shown.
   ['<i><snippet-embed id="1">a <b>c</b> &amp; ü</snippet-embed></i>', '<i>a <b>c</b> &amp; ü</i>'],
   ['<title><snippet-embed id="1">a &amp; b</snippet-embed></title>', '<title>a &amp; b</title>'],
   ['<p><snippet-embed id="1"><div>x</div></snippet-embed></p>', '<div>x</div>'],
@@ -71,8 +71,7 @@ test('a paragraph with another embed in an attribute stays, whatever its own emb
   );
 });
 
-// What ends what is around it otherwise is drawn in layers.test.ts. Some readers of XML decode its five named references
-// and no numeric ones.
+// Some XML parsers decode only the five named references. layers.test.ts tests other characters.
 test('quotes in an attribute of XML are named references', () => {
   const file = Buffer.from(`<a t="&lt;snippet-embed id='1'/>"/>`);
   const inlined = inline(file, scan(file, 'xml').embeds, ({ form }) => compose(both(`it's "b"`), form));

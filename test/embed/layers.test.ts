@@ -7,12 +7,12 @@ import { compose, inline } from '../../src/embed/inline.ts';
 import { type FileKind, scan } from '../../src/embed/scan.ts';
 import { oneOf, runs } from '../support/property.ts';
 
-/** A way to write a string inside another: written and read by what has nothing to do with our own code. */
+/** A way to write a string inside another. Writes and reads without our own code. */
 interface Wrapping {
   name: string;
   write(inner: string): string;
   read(outer: string): string;
-  /** What the string inside is: HTML, text, or in JSON and data attributes either. */
+  /** What the inner string is: HTML, text, or (in JSON and data attributes) either. */
   holds: 'html' | 'text' | 'data';
 }
 
@@ -35,7 +35,7 @@ const textIn = (html: string) =>
     .join('');
 const attributeIn = (html: string, name: string) =>
   here(html).attrs.find((one) => one.name === name)?.value ?? '';
-/** What the element `here` or `title` says in XML: its text, and its attribute `a`. */
+/** The text and the attribute `a` of the element `here` or `title` in XML. */
 function xmlIn(xml: string): { text: string; attribute: string } {
   const found = { text: '', attribute: '' };
   const parser = new SaxesParser();
@@ -163,12 +163,12 @@ const json: Wrapping[] = [
 const inside: Record<Wrapping['holds'], Wrapping[]> = {
   html: inHtml,
   data: [...inHtml, ...xml, ...json],
-  // Text that spells escaped text, as when a title is escaped twice.
+  // Nothing is wrapped in text, such as a title that is escaped twice.
   text: [],
 };
 const atRoot: Record<FileKind, Wrapping[]> = { html: inHtml, xml, json, text: inHtml };
 
-/** A file of some kind with up to three wrappings, outermost first. */
+/** A kind of file with up to three wrappings, outermost first. */
 const spelling = fc.constantFrom<FileKind>('html', 'xml', 'json', 'text').chain((kind) => {
   const deeper = (choice: Wrapping[], depth: number): fc.Arbitrary<Wrapping[]> =>
     choice.length === 0
@@ -189,13 +189,13 @@ const spelling = fc.constantFrom<FileKind>('html', 'xml', 'json', 'text').chain(
   return fc.tuple(fc.constant(kind), deeper(atRoot[kind], 3));
 });
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what XML forbids.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: XML forbids these.
 const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
 
 const nasty = oneOf(
   `" ' < > & &lt; ]]> ] ]] </script> <!-- --> <script> </title> $& $1 \\ \\u003c % %3C + = 💡 </a> <p> a {"a":1} &amp;
   &#0; 日本語 <div>x</div>`,
-  // Each of these characters; half a pair is one.
+  // Each of these code units, lone surrogates included.
   ...'` \n\r\t\u00a0\u2028\u2029\ud83d\0\x01\x0b\f\udca1\x7f\x85\ufeff\uffff',
   '<snippet-embed id="9"></snippet-embed>',
 );
@@ -206,7 +206,7 @@ const anything = fc
 const around = fc.constantFrom('', 'q ', 'ü 💡 ', '"', "it's ", '5 > 6 ', ']', ']]', '>');
 const as = fc.constantFrom(undefined, undefined, 'html' as const, 'text' as const);
 
-test('any content in any place is read there as it was given, and every other byte stays', () => {
+test('any content in any place is read back unchanged, and every other byte stays', () => {
   fc.assert(
     fc.property(
       spelling,
@@ -214,8 +214,8 @@ test('any content in any place is read there as it was given, and every other by
       fc.record({ before: around, after: around, isTagged: fc.boolean(), params: anything, as }),
       ([kind, wrappings], content, { before, after, isTagged, params, as }) => {
         const asked = as === undefined ? '' : ` as="${as}"`;
-        // What neither XML nor HTML can hold is in no file in the first place; an embed in an embed is none; and
-        // backticks in an escaped one are those of Markdown.
+        // Without characters that neither XML nor HTML can hold, embeds in embeds, and backticks, which Markdown would
+        // read as code in an escaped embed.
         const given = params
           .toWellFormed()
           .replace(forbidden, '')
@@ -247,7 +247,7 @@ test('any content in any place is read there as it was given, and every other by
         const isEscaped = shows === 'text' && (holds === 'html' || (holds === 'data' && isTagged));
         const possible = keep(content[shows].toWellFormed(), one.form.layers);
         const expected = surround(isEscaped ? escapeText(possible).replaceAll('\r', '&#13;') : possible);
-        // XML has no form feed, but it passes through where HTML inside it escapes white space.
+        // XML forbids form feeds, but they pass through where HTML inside it escapes white space.
         expect(read.replaceAll('\f', '\ufffd')).toBe(expected.replaceAll('\f', '\ufffd'));
       },
     ),
@@ -255,14 +255,14 @@ test('any content in any place is read there as it was given, and every other by
   );
 });
 
-/** What an embed shows that does not say what: text in the data of a page, HTML in that of other files. */
+/** What an embed without `as` shows: text in the data of a page, HTML in the data of other files. */
 function shownIn(wrappings: readonly Wrapping[]): 'html' | 'text' {
   const [last, ...rest] = wrappings.toReversed();
   if (last === undefined || last.holds === 'html') return 'html';
   return inHtml.includes(last) ? 'text' : shownIn(rest.toReversed());
 }
 
-/** What is left of a text: neither HTML nor XML can hold every character, unless it is escaped in them. */
+/** The text without the characters that HTML or XML cannot hold unescaped. */
 function keep(text: string, layers: readonly string[]): string {
   let kept = text;
   let lost = forbidden;

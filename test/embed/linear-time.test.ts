@@ -2,7 +2,7 @@ import { test } from 'vitest';
 import { isBlockLevel, textOf } from '../../src/embed/html-scanner.ts';
 import { scan } from '../../src/embed/scan.ts';
 
-// Each takes a fraction of a second, or, if the time is quadratic, a minute.
+// Each takes a fraction of a second. With quadratic time it would take a minute.
 const limit = { timeout: 10_000 };
 const embed = '<snippet-embed id="1"></snippet-embed>';
 const name = 'snippet-embed';

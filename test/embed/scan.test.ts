@@ -27,7 +27,7 @@ const encoded = encodeURIComponent(embed);
 const byNumbers = '&#x3c;snippet-embed id="1"&#x3E;&#60;/snippet-embed&#62;';
 const whole = '&lt;snippet-embed/id=1&gt;&lt;/snippet-embed&gt;';
 
-/** How what was found is shown, and in which layers. */
+/** The forms of the embeds that were found, with their layers. */
 function forms(text: string, kind: FileKind = 'html'): string[] {
   return scan(Buffer.from(text), kind).embeds.map(({ form: { as, layers } }) =>
     layers.length === 0 ? as : `${as} in ${layers.join(', ')}`,
@@ -122,7 +122,7 @@ test.for([
   expect(found(html).embeds).toEqual([expect.objectContaining({ inIsland })]);
 });
 
-// Other places are found, written and read in any combination by the property of layers.test.ts.
+// The property in layers.test.ts tests combinations of places.
 test.for([
   ['upper case', 'html', '<SNIPPET-EMBED ID="1"></SNIPPET-EMBED>', 'html'],
   ['escaped twice', 'html', `<h1>${escaped.replaceAll('&', '&amp;')}</h1>`, 'text in html-text, html-text'],
@@ -199,10 +199,10 @@ describe('examples stay', () => {
   test.for([
     ['a link leads to another heading', `<a href="#b">${escaped}</a>${heading('a', escaped)}`],
     ['a link leads to another page', `<a href="/b#a">${escaped}</a>${heading('a', escaped)}`],
-    ['the code in the heading is another', `<a href="#a">${escaped}</a>${heading('a', otherEscaped)}`],
+    ['the code in the heading differs', `<a href="#a">${escaped}</a>${heading('a', otherEscaped)}`],
     ['the text is outside of a link', `<p>${escaped}</p>${heading('a', escaped)}`],
     ['the link has ended', `<a href="#a">x</a>${escaped}${heading('a', escaped)}`],
-  ] as const)('but are none where %s', ([, text]) => {
+  ] as const)('but are embeds if %s', ([, text]) => {
     expect(forms(text, 'html')).toEqual(['text in html-text']);
   });
 });
@@ -222,7 +222,7 @@ test.for<[what: string, html: string, flaw: string, attribute?: string]>([
   ),
   ['in a URL that runs', `<a href=" javascript:a('${escaped}')">`, 'in-attribute', 'href'],
   ['where a page ends inside its tag', 'ab<snippet-embed id="1></snippet-embed>', 'unclosed'],
-])('where no embed can be, it is a fault: %s', ([, html, flaw, attribute]) => {
+])('an embed is a fault %s', ([, html, flaw, attribute]) => {
   const start = html.search(/(?:<|&lt;)snippet-embed|\\u003Csnippet/);
   const faults = [{ flaw, start, ...(attribute && { attribute }) }];
   expect(found(html)).toEqual({ embeds: [], faults, warnings: [] });
@@ -232,7 +232,7 @@ test('as an element in XML, an embed is a fault', () => {
   expect(scan(Buffer.from(`<a>${embed}</a>`), 'xml').faults).toEqual([{ flaw: 'in-xml', start: 3 }]);
 });
 
-describe('what is no whole embed is a warning where it is escaped', () => {
+describe('an incomplete embed is a warning if it is escaped', () => {
   test.for([
     ['smart quotes', 'html', '<p>&lt;snippet-embed id=“1”&gt;&lt;/snippet-embed&gt;</p>', 'invalid-id'],
     ['an id that is too large', 'html', '<p>&lt;snippet-embed id=9007199254740993 /&gt;</p>', 'invalid-id'],
@@ -256,7 +256,7 @@ describe('what is no whole embed is a warning where it is escaped', () => {
     expect(scan(Buffer.from(text), kind)).toEqual({ embeds: [], faults: [], warnings: [{ start, flaw }] });
   });
 
-  test('an id that was made from the tag is a warning', () => {
+  test('an id made from the tag is a warning', () => {
     const start = 7;
     for (const id of ['about-snippet-embed-id7childrensnippet-embed', 'snippet-embed-id7-snippet-embed']) {
       const { warnings } = scan(Buffer.from(`<main> <h2 id="${id}">About</h2></main>`), 'html');
@@ -270,13 +270,13 @@ describe('what is no whole embed is a warning where it is escaped', () => {
     }
   });
 
-  test('but an element in a page is found with what it says', () => {
+  test('but an element in a page is found with its attributes', () => {
     expect(attributes('<snippet-embed id="“1”"></snippet-embed>')).toEqual([
       { id: '“1”', params: undefined, as: undefined },
     ]);
   });
 
-  test('and does not hide a whole one behind it', () => {
+  test('and does not hide a complete one after it', () => {
     const html = `<p>&lt;snippet-embed id="&gt; and ${escaped}</p>`;
     expect(forms(html)).toEqual(['text in html-text']);
     expect(found(html).warnings).toEqual([{ start: 3, flaw: 'unclosed' }]);
@@ -288,7 +288,7 @@ test.for([
   ['OPTINAL', 'optinal'],
   ['ids="1"', 'ids'],
   ['lang="de" slot="a" is="b" dir="rtl" key="1" class="c" x-cloak data-hk="1" v-if="d" hidden', undefined],
-] as const)('the attributes %s of an embed are misspelled: %s', ([attributes, misspelled]) => {
+] as const)('in the attributes %s of an embed, the misspelled one is %s', ([attributes, misspelled]) => {
   const { embeds } = found(`<snippet-embed id="1" ${attributes}></snippet-embed>`);
   expect(embeds[0]?.misspelled).toBe(misspelled);
 });
@@ -381,6 +381,6 @@ test.for<[string, 'html' | 'xml', string, string | undefined]>([
   ['that is empty', 'html', `<html lang="de"><p lang="">${embed}</p></html>`, undefined],
   ['of a link', 'html', `<p><a hreflang="it" data-lang="it">${embed}</a></p>`, undefined],
   ['of nothing', 'html', `<p lang>${embed}</p>`, undefined],
-])('the language of an embed is that of the nearest lang: %s', ([, kind, file, lang]) => {
+])('an embed has the language of the nearest lang: %s', ([, kind, file, lang]) => {
   expect(scan(Buffer.from(file), kind).embeds.map((found) => found.lang)).toEqual([lang]);
 });

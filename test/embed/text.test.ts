@@ -56,8 +56,8 @@ function theirs(html: string): string {
   return text.replace(/[\t\n\f\r ]+/g, ' ').replace(/^ | $/g, '');
 }
 
-// Without tables and lists of options, where parse5 moves text about, end tags that fit no start tag, of which it makes
-// elements of their own, and NUL, which it drops. (A `<` before a letter would swallow a start tag, and leave its end tag.)
+// Without tables and lists of options, where parse5 moves text, stray end tags, which it turns into elements, and NUL,
+// which it drops. (A `<` before a letter would swallow a start tag and leave a stray end tag.)
 const part = fc.oneof(
   oneOf(
     `<p> <p>a</p> <div> <li> <ul> <ul>a</ul> <br> <b>b</b> <h1>h</h1> <script>x</script> <style>x</style> <section>
@@ -67,7 +67,7 @@ const part = fc.oneof(
   fc.string({ unit: 'grapheme' }).map((text) => text.replace(/[<\0]/g, '')),
 );
 
-test('is that of the tree that parse5 makes of it', () => {
+test("is the text of parse5's tree", () => {
   fc.assert(
     fc.property(fc.array(part, { maxLength: 20 }), (parts) => {
       const html = parts.join('');

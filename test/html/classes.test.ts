@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { classesOfStyles } from '../../src/build/classes.ts';
 import { classesIn } from '../../src/html/rules.ts';
 
-test('the classes of HTML are read as a browser reads them, each once and sorted', () => {
+test('classes are read as by a browser, each once and sorted', () => {
   const html = `<p id="f" CLASS='b  a\n&#99;'>class="d"</p><!-- <p class="e"> --><template><i class=a></i></template>`;
   expect(classesIn(html)).toEqual(['a', 'b', 'c']);
 });

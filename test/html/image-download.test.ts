@@ -13,7 +13,7 @@ let folder: string;
 const opened: SiteImages[] = [];
 
 beforeEach(async () => {
-  // A host that fails is asked again at once.
+  // Failed requests are repeated at once.
   vi.spyOn(systemClock, 'random').mockReturnValue(0);
   host = await startImageHost({
     '/a.png': { type: 'image/png', body: images.png, headers: { etag: '"1"' } },
@@ -33,7 +33,7 @@ function open({ offline = false, ca = certificate.ca, hosts = [host.host] } = {}
   return site;
 }
 
-/** The copy of an image, with why there is none or an old one. */
+/** The copy of an image, and why it is missing or old. */
 async function find(site: SiteImages, path: string, from = host.origin, options = {}) {
   const found = await site.find(new URL(path, from), options);
   return found && { ...found.copy, flaw: found.flaw };
@@ -51,7 +51,7 @@ test.for([
   expect(await find(open(), '/x')).toMatchObject({ width, height });
 });
 
-test('an image is named after its URL and its bytes, and its URL begins as the Astro config says', async () => {
+test('an image is named after its URL and its bytes, with the prefix from the Astro config', async () => {
   host.answers['/%C3%BC/Big%20Photo_1.jpeg?w=3'] = { type: 'image/jpeg', body: images.jpg };
   const site = open();
   expect(await find(site, '/a.png')).toMatchObject({
@@ -103,13 +103,13 @@ test.for([
   expect(host.requests).toHaveLength(1);
 });
 
-test('a host that fails is asked three times, and then used', async () => {
+test('a host that fails twice is asked a third time', async () => {
   host.answers['/x'] = [{ status: 503 }, { status: 429 }, { type: 'image/png', body: images.png }];
   expect(await find(open(), '/x')).toMatchObject({ width: 80 });
   expect(host.requests).toHaveLength(3);
 });
 
-/** A host that sends these bodies of a PNG, and then ends the connection. */
+/** A host that sends these bodies of a PNG, and then closes the connection. */
 async function startRawHost(header: string, bodies: readonly Buffer[]) {
   const head = `HTTP/1.1 200 OK\r\ncontent-type: image/png\r\netag: "1"\r\n${header}\r\n\r\n`;
   const left = [...bodies];
@@ -126,7 +126,7 @@ const lastChunk = Buffer.from('\r\n0\r\n\r\n');
 test.for([
   ['its length', `content-length: ${images.png.length}`, [images.png.subarray(0, 70), images.png]],
   ['its last chunk', 'transfer-encoding: chunked', [chunk, Buffer.concat([chunk, lastChunk])]],
-] as const)('a body that ends before %s is asked for again, and never kept', async ([, header, bodies]) => {
+] as const)('a body that ends before %s is requested again, and never kept', async ([, header, bodies]) => {
   const { origin, left, site } = await startRawHost(header, bodies);
   const { file = '' } = (await find(site, '/a.png', origin)) ?? {};
   expect(Buffer.from((await site.read(file)) ?? [])).toEqual(images.png);
@@ -137,7 +137,7 @@ test.for([
 });
 
 test.for(['connection: close', 'transfer-encoding: chunked, gzip'])(
-  'a body that ends with its connection is no image, since it may be cut: %s',
+  'a body that ends with its connection is rejected, since it may be cut: %s',
   async (header) => {
     const { origin, site } = await startRawHost(header, [images.png, images.png, images.png]);
     expect(await find(site, '/a', origin)).toEqual({ flaw: expect.stringMatching(/./) });
@@ -150,7 +150,7 @@ test('a host whose certificate does not verify is not used', async () => {
   expect(found?.flaw).toContain('DEPTH_ZERO_SELF_SIGNED_CERT');
 });
 
-test('only listed hosts are asked, by https, and never with the API key', async () => {
+test('requests go only to listed hosts, over https, and without the API key', async () => {
   const key = 'sk_images_5f2c81d07ab94e63';
   protectKey(key);
   const site = open();
@@ -215,13 +215,13 @@ test.for([
   },
 );
 
-test.for([404, 410])('an image that is gone is not used any more: %i', async (status) => {
+test.for([404, 410])('an image that is gone is no longer used: %i', async (status) => {
   await find(open(), '/a.png');
   host.answers['/a.png'] = { status };
   expect(await find(open(), '/a.png')).toEqual({ flaw: `its host answered with ${status}` });
 });
 
-test('an image in the cache that was cut off is downloaded again', async () => {
+test('a cut image in the cache is downloaded again', async () => {
   const { file = '' } = (await find(open(), '/a.png')) ?? {};
   await truncate(join(folder, file), 50);
   const site = open();
@@ -232,7 +232,7 @@ test('an image in the cache that was cut off is downloaded again', async () => {
   expect(await find(open(), '/a.png')).toMatchObject({ file });
 });
 
-test('when there is no time for a download, an image is what the run or the cache has', async () => {
+test('without time for a download, an image comes from the run or the cache', async () => {
   const site = open();
   const current = await find(site, '/a.png');
   const asked = host.requests.length;

@@ -65,9 +65,9 @@ test.for([
 
 test.for([
   ['width and height', 'width="60" height="50"', 'width="60" height="50"'],
-  ['a width, to which the height is computed', 'width="300"', 'height="200" width="300"'],
-  ['a height, to which the width is computed', 'height="200"', 'width="300" height="200"'],
-  ['a width in percent, to which there is no height', 'width="50%"', 'width="50%"'],
+  ['a width, and gets a computed height', 'width="300"', 'height="200" width="300"'],
+  ['a height, and gets a computed width', 'height="200"', 'width="300" height="200"'],
+  ['a width in percent, and gets no height', 'width="50%"', 'width="50%"'],
 ])('an image keeps %s', async ([, given, expected]) => {
   const html = `<img ${given} loading="eager" decoding="sync" src="//cdn.test/a.png">`;
   const [, attributes] =
@@ -75,7 +75,7 @@ test.for([
   expect(attributes).toBe(expected);
 });
 
-test('an image that its author wants early is not loaded late', async () => {
+test('an image with fetchpriority="high" is not loaded lazily', async () => {
   const html = '<img fetchpriority="HIGH" src="//cdn.test/a.png">';
   expect((await localize(html)).html).toBe(
     '<img width="600" height="400" decoding="async" fetchpriority="HIGH" src="/_astro/a.png">',

@@ -35,7 +35,7 @@ const ordinaryHtml = html(tag(ordinaryNames, wellFormed), text);
 const anyHtml = html(tag(ordinaryNames, attributes), tag(otherNames, attributes), text, pieces);
 
 describe('HTML with nothing but ordinary tags', () => {
-  test('leaves nothing open wherever it is, as a parser sees it', () => {
+  test('leaves no element open anywhere for a parser', () => {
     fc.assert(
       fc.property(fc.oneof(ordinaryHtml, anyHtml), (content) => {
         fc.pre(hasOnlyOrdinaryTags(content));

@@ -8,14 +8,14 @@ import type { Folder } from '../support/folder.ts';
 
 export const embed = (id: number): string => `<snippet-embed id="${id}"></snippet-embed>`;
 
-/** The text of a file that was compressed with gzip. */
+/** The text of a gzipped file. */
 export async function unzipped({ directory }: Folder, name: string): Promise<string> {
   return gunzipSync(await readFile(join(directory, name))).toString();
 }
 
 type Where = Pick<Folder, 'directory'>;
 
-/** For a file of tests: a service with the snippets 1 and 2, and commands that know it. */
+/** For a test file: a service with snippets 1 and 2, and commands that use it. */
 export async function withService() {
   const service = await sharedService({});
   beforeEach(() => {
@@ -27,7 +27,7 @@ export async function withService() {
   return {
     service,
     run,
-    /** Fails with the output of the command, unless it exits with this status. */
+    /** Returns the output. Fails with it on another exit status. */
     async runs(folder: Where, argv: readonly string[], status = 0): Promise<string> {
       const { exitCode, output } = await run(folder, argv);
       expect(exitCode, output).toBe(status);

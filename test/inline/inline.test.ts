@@ -23,7 +23,6 @@ test('pages, feeds and JSON of a folder are inlined, every other byte stays, and
   for (const name of Object.keys(files)) if (isKept(name)) delete files[name];
   expect(files).toEqual({
     ...others,
-    // So that git ignores it.
     '.cache/astro-snippets/.gitignore': '*\n',
     'public/data.json': JSON.stringify({ html: '<b>one</b>' }),
     'public/feed.xml': '<rss><item><description><![CDATA[<b>one</b>]]></description></item></rss>',
@@ -46,7 +45,7 @@ test('the output of an Astro build is left to a refresh', async () => {
   expect(output).toContain('dist is the output of an Astro build, which has inlined its snippets.');
   expect(output).toContain('`astro-snippets refresh`');
   expect(await site.read('index.html')).toContain('heffalump');
-  // Another generator writes there now.
+  // From now on, another generator writes there.
   const [, record = ''] = /delete (\S+) first/.exec(output) ?? [];
   await rm(join(site.directory, record));
   expect((await site.run('inline', 'dist')).exitCode).toBe(0);
@@ -66,7 +65,7 @@ test.for<[what: string, files: Record<string, string>, message: string, flags?: 
   ['a content has the key', { 'b.html': embed(3) }, 'was found in b.html. [published-key]'],
   ['a script is refused', { 'b.html': embed(4) }, '[script-refused]', ['--scripts', 'error']],
   ['an open element is refused', { 'b.html': embed(5) }, '[left-open]', ['--strict']],
-])('nothing is written, and it is said where, when %s', async ([, files, message, flags = []]) => {
+])('nothing is written, and the message names the file, when %s', async ([, files, message, flags = []]) => {
   const key = service.environment.SNIPPETS_API_KEY;
   service.put(3, `<p>${key}</p>`);
   service.put(4, '<script>go()</script>');
@@ -83,7 +82,7 @@ test.for<[what: string, files: Record<string, string>, message: string, flags?: 
 });
 
 describe('--output', () => {
-  test('leaves the input as it is, and writes everything of it to the output', async () => {
+  test('leaves the input as it is, and writes all files to the output', async () => {
     const input = {
       'index.html': `<p>${embed(1)}</p>`,
       'img/logo.png': 'not really a picture',
@@ -99,7 +98,7 @@ describe('--output', () => {
     expect(await folder.read('www/index.html')).toBe('<p><b>new</b></p>');
   });
 
-  test('a second run changes nothing, and keeps what only the output has', async () => {
+  test('a second run changes nothing, and keeps files that only the output has', async () => {
     const folder = await folderWith({ 'site/a.html': embed(1), 'site/b.html': embed(2) });
     await runs(folder, ['inline', 'site', '--output', 'www']);
     await rm(join(folder.directory, 'site/b.html'));
@@ -111,7 +110,7 @@ describe('--output', () => {
     expect(await runs(folder, ['list'])).toBe('Snippet 1\n    a.html\nSnippet 2\n    b.html\n');
   });
 
-  test('a run that fails leaves the output and its record, and a first one no output', async () => {
+  test('a failed run keeps the output and its record, and a failed first run makes no output', async () => {
     const folder = await folderWith({ 'site/sub/a.html': embed(404) });
     await runs(folder, ['inline', 'site', '--output', 'www'], 1);
     await expect(stat(join(folder.directory, 'www'))).rejects.toThrow('ENOENT');
@@ -123,8 +122,8 @@ describe('--output', () => {
     expect(await runs(folder, ['check'])).toContain('Nothing has changed');
   });
 
-  test('a project whose root is the input keeps its record out of the output', async () => {
-    // The record's folder has it in an answer of the service, where it must not be searched for.
+  test('if the input is the project root, the record is not copied to the output', async () => {
+    // The record's folder holds this embed in an answer of the service. It must not be searched.
     service.put(1, `<p>Write ${embed(99)}</p>`);
     const folder = await folderWith({ 'site/index.html': embed(1) });
     const project = { directory: join(folder.directory, 'site') };
@@ -222,14 +221,14 @@ describe('options', () => {
     const before = service.requests().length;
     const ended = runs(folder, ['inline', 'public', '--concurrency', '2']);
     await held.asked(2);
-    // A third one would have been sent with these two, and answered before this.
+    // A third request would have been sent with these two, and arrived before this one.
     await runs(folder, ['get', '1']);
     expect(service.requests().length - before).toBe(1);
     held.release();
     await ended;
   });
 
-  test('--offline takes what the cache has, which --stale-if-error fills', async () => {
+  test('--offline uses the cache that --stale-if-error fills', async () => {
     const folder = await folderWith({ 'public/index.html': embed(1) });
     const refused = await runs(folder, ['inline', 'public', '--offline'], 1);
     expect(refused).toContain('Snippet 1: is not in the cache, and `offline` is set. [not-cached]');
@@ -243,7 +242,7 @@ describe('options', () => {
   });
 });
 
-test('a folder that another process writes to is left alone, and the process is named', async () => {
+test('a folder that another process is writing to is left alone, and the process is named', async () => {
   const folder = await folderWith({ 'public/index.html': embed(1) });
   const holder = { work: 'build', token: 't', pid: 1, host: 'web-1' };
   await folder.write({ '.cache/astro-snippets/manifest.public.lock': JSON.stringify(holder) });
@@ -252,7 +251,7 @@ test('a folder that another process writes to is left alone, and the process is 
   expect(await folder.read('public/index.html')).toBe(embed(1));
 });
 
-test('a command that inlines for the first time and then fails is run again by the next check', async () => {
+test('a command that inlines for the first time and then fails runs again with the next check', async () => {
   const folder = await folderWith({ 'public/index.html': embed(1) });
   const command = `"${process.execPath}" "${snippetsCommand}" inline public && exit 7`;
   await runs(folder, ['check', '--exec', command], 7);

@@ -6,12 +6,12 @@ import { exits } from '../support/exits.ts';
 import { type Folder, folderWith } from '../support/folder.ts';
 import { embed, unzipped, withService } from './folders.ts';
 
-// What `inline` does in a folder with files of an earlier run.
+// `inline` in a folder with files of an earlier run.
 
 const { service, run, runs } = await withService();
 const inline = (folder: Folder, ...flags: string[]) => runs(folder, ['inline', 'public', ...flags]);
 
-test('what the generator wrote again is inlined again, and the rest shows what the service publishes now', async () => {
+test('files that the generator wrote again are inlined again, and the others are updated', async () => {
   const folder = await folderWith({
     'public/a.html': `<p>${embed(1)}</p>`,
     'public/b.html': embed(2),
@@ -42,7 +42,7 @@ test('an embed inside the content of a snippet stays', async () => {
   expect(await folder.read('public/a.html')).toBe(`<p>Write ${embed(99)}</p>`);
 });
 
-test('other rules for HTML, and a function that sanitizes or is no longer there, are applied to all files', async () => {
+test('changed rules for HTML, and an added or removed sanitize function, are applied to all files', async () => {
   service.put(1, '<b onclick="go()">one</b>');
   const folder = await folderWith({
     'public/a.html': embed(1),
@@ -66,12 +66,12 @@ test('a command of `refresh --after` that has failed is still pending after the 
   expect(await runs(folder, ['refresh', '--after', 'echo RENEWED'])).toContain('RENEWED');
 });
 
-test('a run that failed has not forgotten the files of the one before', async () => {
+test('a failed run does not forget the files of the previous run', async () => {
   const folder = await folderWith({ 'public/a.html': embed(1) });
   await inline(folder);
   await folder.write({ 'public/b.html': embed(404) });
   expect(await runs(folder, ['inline', 'public'], 1)).toContain('[not-found]');
-  // The folder has an embed in it, so there is nothing to compare with.
+  // The folder contains an embed, so there is nothing to compare.
   await runs(folder, ['check'], 3);
   await folder.write({ 'public/b.html': embed(2) });
   await inline(folder);
@@ -99,7 +99,7 @@ test.for([
   },
 );
 
-describe('a file of an earlier run that is no longer in the record is a warning with its name:', () => {
+describe('a file that is no longer in the record is a warning that names it', () => {
   const warning = (names: string) =>
     `Changed or excluded since the last run, and no longer in the record: ${names}.`;
 
@@ -113,7 +113,7 @@ describe('a file of an earlier run that is no longer in the record is a warning 
     return folder;
   }
 
-  test('one that a minifier has changed, and one that is excluded now, and nothing afterwards', async () => {
+  test('once, if a minifier has changed it, or if it is excluded now', async () => {
     const folder = await inlined();
     await folder.write({ 'public/a.html': '<p><b>one</b></p>' });
     const output = await inline(folder, '--exclude', 'b.html');
@@ -123,7 +123,7 @@ describe('a file of an earlier run that is no longer in the record is a warning 
     expect(await inline(folder, '--exclude', 'b.html')).not.toContain('no longer in the record');
   });
 
-  test('but none that shows its embeds as examples now, was written again with embeds, or is gone', async () => {
+  test('but not if it shows its embeds as examples now, was written again with embeds, or is gone', async () => {
     const examples = await inlined();
     await examples.write({ 'public/a.html': `<p>${embed(1)}</p>` });
     expect(await inline(examples, '--exclude', 'a.html')).not.toContain('no longer in the record');
@@ -134,7 +134,7 @@ describe('a file of an earlier run that is no longer in the record is a warning 
   });
 });
 
-test('a file that a later step has changed, and that has a new embed, keeps its old snippets in the record', async () => {
+test('a file changed by a later step, with a new embed, keeps its old snippets in the record', async () => {
   const folder = await folderWith({ 'public/a.html': `<p>\n${embed(1)}\n</p>`, 'public/b.html': embed(1) });
   await inline(folder);
   await folder.write({ 'public/a.html': `<p><b>one</b></p>${embed(2)}` });
@@ -160,7 +160,7 @@ test('a file that a later step has changed, and that has a new embed, keeps its 
   expect(await runs(folder, ['check'])).toContain('Nothing has changed');
 });
 
-describe('snippets that are not there:', () => {
+describe('missing snippets:', () => {
   const config = { 'snippets.config.js': "export default { missingKey: 'children' };" };
   const withoutKey = (folder: Folder) => run(folder, ['inline', 'public'], { SNIPPETS_API_KEY: '' });
 
@@ -192,7 +192,7 @@ test('a record that was lost is a warning', async () => {
   );
 });
 
-test('linked files and folders are inlined, and a folder that is linked into itself is read once', async () => {
+test('linked files and folders are inlined, and a folder that links to itself is read once', async () => {
   const folder = await folderWith({
     'public/a.html': `<p>${embed(1)}</p>`,
     'elsewhere/b.html': `<p>${embed(1)}</p>`,

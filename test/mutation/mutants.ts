@@ -5,31 +5,31 @@ import type { Mutant, MutantResult } from '@stryker-mutator/api/core';
 import type { Logger } from '@stryker-mutator/api/logging';
 import { Instrumenter } from '@stryker-mutator/instrumenter';
 
-/** What tells a mutant from all others of the same source. */
+/** Identifies a mutant among all mutants of the same source. */
 export function keyOf({ fileName, location: { start, end }, mutatorName, replacement }: Mutant): string {
   const place = [start.line, start.column, end.line, end.column];
   return [relative('.', fileName), ...place, mutatorName, replacement].join(' ');
 }
 
-/** Whether a mutant was drawn, so that tests were run with it. */
+/** Whether a mutant was drawn, so that tests ran with it. */
 export function wasRun({ status }: MutantResult): boolean {
   return status !== 'CompileError';
 }
 
-/** All mutants that Stryker makes of these files. */
+/** All mutants that Stryker makes from these files. */
 export async function listMutants(files: readonly string[]): Promise<readonly Mutant[]> {
   const read = files.map(async (file) => ({
     name: resolve(file),
     content: await readFile(file, 'utf8'),
     mutate: true,
   }));
-  // Whatever it is asked or told.
+  // Every method does nothing and returns false.
   const silent = new Proxy({}, { get: () => () => false }) as Logger;
   const options = { plugins: null, excludedMutations: [], ignorers: [] };
   return (await new Instrumenter(silent).instrument(await Promise.all(read), options)).mutants;
 }
 
-/** The same mutants for the same source and seed. Each has a rank that depends on nothing but itself and the seed. */
+/** Draws the same mutants for the same source and seed. A mutant's rank depends only on itself and the seed. */
 export function draw(mutants: readonly Mutant[], count: number, seed: string): Mutant[] {
   const ranked = mutants.map((mutant) => ({
     mutant,

@@ -7,8 +7,8 @@ import { Command } from 'commander';
 import createAuthority from '../support/authority.ts';
 import { draw, keyOf, listMutants, wasRun } from './mutants.ts';
 
-// How many small changes of the source the tests notice. Only for rooms whose tests run the source in their own process:
-// what a test starts as another process runs the built package, in which nothing is changed.
+// Measures how many small changes of the source the tests notice. Only for folders whose tests run the source in their own
+// process: other processes run the built package, which is not changed.
 
 const nearTests: Record<string, string[]> = {
   'src/client': [
@@ -47,17 +47,17 @@ const drawn = draw(all, options.count, options.seed);
 const from = `${all.length} mutants of ${files.length} files`;
 say(`${drawn.length} of ${from}, drawn with the seed ${options.seed}.`);
 
-// Stryker starts processes of its own: they learn what they need from the environment.
+// Stryker's processes read these from the environment.
 const folder = mkdtempSync(join(tmpdir(), 'mutation-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 process.env['MUTATION_DRAWN'] = join(folder, 'drawn.json');
 process.env['PROPERTY_RUNS'] ??= '0.05';
-// Stryker runs tests in threads, which trust what their process has trusted from its start.
+// Stryker runs tests in threads, which trust what their process trusted at its start.
 const removeAuthority = await createAuthority();
 writeFileSync(process.env['MUTATION_DRAWN'], JSON.stringify(drawn.map(keyOf)));
 
 const run: MutantResult[] = [];
-// Room by room, as a mutant of what is computed once is run with all tests.
+// One folder at a time, since mutants in code that runs once at load are run with all tests.
 for (const room of rooms) {
   const mutate = new Set(
     drawn.map(({ fileName }) => relative('.', fileName)).filter((file) => isIn(file, room)),

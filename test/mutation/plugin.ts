@@ -5,8 +5,7 @@ import { declareClassPlugin, PluginKind } from '@stryker-mutator/api/plugin';
 import { keyOf, wasRun } from './mutants.ts';
 
 /**
- * Lets only those mutants through that were drawn. Stryker's own ranges of lines and columns cannot say which, as one
- * mutant may lie in another.
+ * Lets only drawn mutants through. Stryker's ranges of lines and columns cannot select them, since mutants can be nested.
  */
 class DrawnOnly {
   #drawn = new Set<string>();
@@ -23,13 +22,12 @@ class DrawnOnly {
     return Object.fromEntries(mutants.map((mutant) => [mutant.id, check(mutant)]));
   }
 
-  /** All in one group. */
   async group(mutants: Mutant[]): Promise<string[][]> {
     return [mutants.map(({ id }) => id)];
   }
 }
 
-/** Says now and then how far it is. */
+/** Prints the progress now and then. */
 class Progress {
   #run = 0;
 

@@ -1,4 +1,4 @@
 import fc from 'fast-check';
 
-// The same values each time, and no search for the smallest one that fails.
+// The same values each time, without shrinking.
 fc.configureGlobal({ seed: 1, endOnFailure: true });

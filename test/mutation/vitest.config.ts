@@ -3,11 +3,11 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { alone, msw } from '../../vitest.config.ts';
 
-// For `npm run test:mutation`, which says which tests are near the mutants.
+// For `npm run test:mutation`, which names the tests near the mutants.
 const files: string[] = JSON.parse(process.env['MUTATION_TESTS'] ?? '[]');
 const isIsolated = (file: string) => [...msw, ...alone].some((pattern) => matchesGlob(file, pattern));
 
-/** By name: test/promises, which takes longer, after the tests of the unit. */
+/** By name, so that test/promises, which takes longer, comes after the unit tests. */
 class ByName extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
     return [...specifications].sort((a, b) => (a.moduleId < b.moduleId ? -1 : 1));

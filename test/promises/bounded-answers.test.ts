@@ -6,14 +6,14 @@ import { head, longAnswers } from '../support/long-answers.ts';
 import { httpServer, rawServer } from '../support/tls-server.ts';
 import { clientOf, limitedClientOf, serve } from '../support/wire.ts';
 
-/** Writes one piece every 20 ms, and after the last one that one again. */
+/** Writes a piece every 20 ms, and repeats the last one. */
 function trickle(socket: TLSSocket, pieces: readonly string[]): void {
   let next = 0;
   const timer = setInterval(() => socket.write(pieces[Math.min(next++, pieces.length - 1)] ?? ''), 20);
   socket.on('close', () => clearInterval(timer));
 }
 
-// Longer than one second, which is the precision of the HTTP library's timers.
+// Longer than a second, the precision of the HTTP library's timers.
 const limits = { attempts: 1, attemptTimeout: 3_500, idleTimeout: 1_200, connectTimeout: 1_200 };
 
 const tooLate: [what: string, message: RegExp, answer: (socket: TLSSocket) => void][] = [
@@ -45,7 +45,7 @@ const tooLate: [what: string, message: RegExp, answer: (socket: TLSSocket) => vo
 
 describe('a timeout ends', () => {
   test('an answer that comes too late', async () => {
-    // All at once, since each takes seconds.
+    // In parallel, since each takes seconds.
     await Promise.all(
       tooLate.map(async ([what, message, answer]) => {
         const server = await serve(rawServer(answer));

@@ -20,7 +20,7 @@ const fine = (_request: unknown, response: { end(body: string): unknown }) => {
   response.end('{"content":"fine"}');
 };
 
-/** A certificate that its own authority has signed. */
+/** A certificate signed by its own, unknown authority. */
 async function signed(algorithm = 'sha256'): Promise<TestCertificate> {
   const authority = await selfsigned.generate([{ name: 'commonName', value: 'Unknown authority' }], {
     keyType: 'ec',
@@ -73,7 +73,7 @@ test.for([
   },
 );
 
-/** The client and its error when every TLS connection of this process fails with one of Node's error codes. */
+/** Makes every TLS connection of this process fail with one of Node's error codes. Returns a client and its error. */
 async function failTls(code: string) {
   vi.spyOn(tls, 'connect').mockImplementation((() => {
     const socket = new Socket();
@@ -87,8 +87,8 @@ async function failTls(code: string) {
   return { client, error };
 }
 
-// The codes that Node's documentation lists for certificates that do not verify, those of Node's own check of the name,
-// and the one for an OpenSSL error without a name in Node.
+// The codes for invalid certificates from Node's documentation, from Node's own check of host names, and the one for
+// OpenSSL errors that Node has no name for.
 test.for(
   `CERT_CHAIN_TOO_LONG CERT_HAS_EXPIRED CERT_NOT_YET_VALID CERT_REJECTED CERT_REVOKED
   CERT_SIGNATURE_FAILURE CERT_UNTRUSTED CRL_HAS_EXPIRED CRL_NOT_YET_VALID CRL_SIGNATURE_FAILURE

@@ -113,7 +113,7 @@ describe('on a site,', async () => {
   const refresh = (built = site) => cli(built.directory, ['refresh'], service.environment);
   const policyOf = async (name: string) => /<meta http-equiv[^>]*>/.exec(await site.read(name))?.[0] ?? '';
 
-  /** The sources that allow the code of the snippet: hashes of the code as a browser reads it. */
+  /** The hashes that allow the snippet's code, as a browser reads it. */
   const sourcesOf = (color: string) =>
     [`\ndocument.documentElement.dataset.ran = '${color}';`, `i { color: ${color}; }`].map(
       (code) => `'sha256-${createHash('sha256').update(code).digest('base64')}'`,
@@ -122,7 +122,7 @@ describe('on a site,', async () => {
     for (const source of sourcesOf(color)) expect(policy.includes(source), policy).toBe(areThere);
   }
 
-  test("by default a snippet's script and style are blocked, and the build warns with its id", async () => {
+  test("by default a snippet's script and style are blocked, and the build warns about it", async () => {
     await site.write({ 'astro.config.mjs': configWithPolicy() });
     const output = await build();
     expect(output).toMatch(
@@ -169,7 +169,7 @@ describe('on a site,', async () => {
     );
   });
 
-  test("csp: 'hash' adds hashes to an adapter's headers of every page, with a base and files for pages, which only a build writes", async () => {
+  test("csp: 'hash' adds hashes to an adapter's headers of every page, also with a base and build.format 'file', and only in a build", async () => {
     const other = await temporarySite({
       'astro.config.mjs': configWithPolicy(
         `{ csp: 'hash' }`,
@@ -188,7 +188,7 @@ export const getStaticPaths = () => [undefined, 'one', 'deep/two', 'drei-ü'].ma
     expect(routes).toHaveLength(4);
     for (const { headers } of routes) expectSources(headers[0]?.value ?? '', 'blue');
 
-    // The headers stay the same as long as the scripts and styles do.
+    // Headers change only with the scripts and styles.
     service.put(1, snippetWithCode('blue').replace('snippet', 'words'));
     expect(await refresh(other)).toMatchObject({ exitCode: 0 });
     expect(await other.read('client/one.html')).toContain('<i>words</i>');

@@ -5,11 +5,11 @@ import { certificate, httpServer, rawServer } from '../support/tls-server.ts';
 import { limitedClientOf, serve } from '../support/wire.ts';
 
 const content = `Grüße, <b>& more</b> 💡 ${'filler '.repeat(6)}`;
-// With white space at the end: the content is complete before the answer is.
+// White space at the end: the content is complete before the answer is.
 const body = Buffer.from(`${JSON.stringify({ content })}\n\n`);
 const head = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
 
-/** The body in chunks of different lengths, with the final empty chunk. */
+/** The body in chunks of different lengths. */
 function chunked(bytes: Buffer): Buffer {
   const chunks: Buffer[] = [];
   for (let at = 0, size = 7; at < bytes.length; at += size, size = (size * 2) % 61) {
@@ -28,18 +28,18 @@ const answers: [framing: string, answer: Buffer][] = [
   ['until the connection closes', Buffer.concat([Buffer.from(`${head}Connection: close\r\n\r\n`), body])],
 ];
 
-// Each connection reads the certificates of all authorities. Here there are a thousand connections.
+// Each of a thousand connections would read the certificates of all authorities.
 const authorities = getCACertificates('default');
 beforeAll(() => setDefaultCACertificates([certificate.ca]));
 afterAll(() => setDefaultCACertificates(authorities));
 
-// One attempt for each offset, however many fail: in this test the service has to fail.
+// One attempt per offset, although most fail.
 const limits = { attempts: 1, downAfter: Number.POSITIVE_INFINITY };
 
 describe('an answer that is cut off at any byte is an error:', () => {
   test.each(answers)('sent %s', async (_framing, answer) => {
     expect(answer.length).toBeGreaterThan(150);
-    // The id in the URL is the offset at which the answer is cut off, so that many can be requested at once.
+    // The id in the URL is the offset of the cut, so that requests can run in parallel.
     const server = await serve(
       rawServer((socket, request) => {
         const [, id] = /^GET \/base\/snippets\/(\d+)\/render /.exec(request) ?? [];
@@ -56,7 +56,7 @@ describe('an answer that is cut off at any byte is an error:', () => {
         return typeof got !== 'string';
       }),
     );
-    // The complete answer; and without a stated length, also one that lacks only white space at its end.
+    // The complete answer, and without a stated length also those that lack only white space at the end.
     expect(whole.at(-1)).toBe(true);
     expect(whole.filter(Boolean).length).toBeLessThanOrEqual(3);
   });

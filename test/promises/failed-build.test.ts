@@ -51,7 +51,7 @@ describe('a build that fails', () => {
     expect(check).toContain('The last build was not finished. There is no record at');
   });
 
-  test('over its snippets has a reason that check and refresh say', async () => {
+  test('because of its snippets leaves a reason that check and refresh print', async () => {
     await site.builds();
     Object.assign(service.faults, { failing: 1, failingStatus: 402 });
     expect(await site.build()).toMatchObject({ exitCode: 1 });

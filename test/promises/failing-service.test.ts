@@ -8,7 +8,7 @@ import { chooseIds, simulate } from '../client/simulation.ts';
 import { virtualClock } from '../support/clock.ts';
 import { runs } from '../support/property.ts';
 
-/** When an outage begins: with which share of the requests that a service without one is sent. */
+/** When an outage begins, as a share of the requests that would be made without it. */
 const outages = [
   ['at the start', 0],
   ['in the middle', 0.4],
@@ -40,7 +40,7 @@ describe.for(endpoints)('with base URLs for %s', (endpoints) => {
       expect(requests.render + requests.retrieve).toBeLessThan(100);
       expect(milliseconds).toBeGreaterThanOrEqual(60_000);
       expect(milliseconds).toBeLessThan(what === 'hang' ? 95_000 : 63_000);
-      // Of a service that hangs, nothing is known for its first ten seconds.
+      // A hanging service is only noticed after ten seconds.
       expect(notices[0]).toMatchObject({ kind: 'failing', at: what === 'hang' ? 10_000 : 2_000 });
     },
   );
@@ -76,7 +76,7 @@ describe.for(endpoints)('with base URLs for %s', (endpoints) => {
       });
       expect(failed.size).toBe(0);
       expect(milliseconds).toBeLessThan(30_000);
-      // Otherwise the outage began after the last request.
+      // The outage began before the last request.
       expect(milliseconds).toBeGreaterThan(Math.max(...asked) + 20);
       if (milliseconds > 20_000) {
         expect(notices.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['failing', 'recovered']));
@@ -99,7 +99,7 @@ describe.for(['both', 'both-on-one-origin'] as const)(
   'with variant B dead and variant A alive (%s)',
   (endpoints) => {
     test.for(['network', 503, 'dies after a tenth of a second'] as const)(
-      '(%s) everything is retrieved, at its speed',
+      '(%s) everything is retrieved at full speed',
       async (how) => {
         const isDead = (at: number) => typeof how === 'number' || how === 'network' || at > 100;
         const { failed, milliseconds, requests } = await simulate({
@@ -128,18 +128,18 @@ test('a service that is dead is given up for every snippet, whenever the client 
   }
 }, 30_000);
 
-test('exactly the snippets fail that are dead for good, whatever else the service does', async () => {
+test('exactly the dead snippets fail, whatever else the service does', async () => {
   await fc.assert(fc.asyncProperty(failingServices({ ids: 300, latency: 100 }), losesNothing), {
     numRuns: runs(15),
     seed: 20_260_101,
   });
 });
 
-test('the requests of snippets that fail for good do not delay the others', async () => {
+test('requests for dead snippets do not delay the others', async () => {
   const { ids, chosen } = chooseIds(1_000, 0.6, 1);
   const arrived: number[] = [];
   const { failed } = await simulate({
-    // All that are dead come first.
+    // The dead ones come first.
     ids: [...chosen, ...ids.filter((id) => !chosen.has(id))],
     behaviour: ({ id, at }) => {
       if (chosen.has(id)) return 500;
@@ -151,14 +151,14 @@ test('the requests of snippets that fail for good do not delay the others', asyn
   expect(Math.max(...arrived.slice(0, 400))).toBeLessThan(2_000);
 });
 
-test('a snippet that alone keeps failing is given up after five attempts', async () => {
+test('a single snippet that keeps failing is given up after five attempts', async () => {
   const { failed, requests, milliseconds } = await simulate({
     ids: chooseIds(1_000, 0, 1).ids,
     behaviour: ({ id }) => (id === 500 ? 503 : 'good'),
   });
   expect([...failed.keys()]).toEqual([500]);
   expect(failed.get(500)).toMatchObject({ code: 'server-error', attempts: 5 });
-  // In between, a few requests show that the service is healthy.
+  // A few extra requests check that the service is healthy.
   expect(requests.render).toBeLessThanOrEqual(999 + 5 + 4);
   expect(milliseconds).toBeLessThan(10_000);
 });
@@ -186,7 +186,7 @@ const fine: Answer = {
   body: Buffer.from('{"content":"rendered"}'),
 };
 
-/** A client on a virtual clock, which is answered by a function. */
+/** A client on a virtual clock whose requests a function answers. */
 function clientOf(
   answer: (url: string) => Answer,
   options: Partial<SnippetClientOptions> = {},
@@ -201,7 +201,7 @@ function clientOf(
   const urls = { renderBaseUrl: 'https://one.test/b' };
   const client = new SnippetClient({ apiKey: 'sk_simulated', ...urls, ...options }, { clock, transport });
   onTestFinished(() => client.close());
-  /** How many of these arrive. */
+  /** Requests these snippets. Returns how many arrive. */
   const arrived = async (ids: readonly number[]) => {
     const all = await Promise.allSettled(ids.map((id) => client.fetch(createRequest(id))));
     return all.filter(({ status }) => status === 'fulfilled').length;
@@ -211,7 +211,7 @@ function clientOf(
 
 const { ids: thirty } = chooseIds(30, 0, 1);
 
-test('a service that has been given up is asked again by the snippets that come later', async () => {
+test('a service that was given up is asked again for later snippets', async () => {
   let isDown = true;
   const { clock, arrived } = clientOf(
     () => {
@@ -227,7 +227,7 @@ test('a service that has been given up is asked again by the snippets that come 
   expect(await arrived(thirty)).toBe(30);
 });
 
-test('an outage long after a snippet has failed is waited for all the same', async () => {
+test('an outage long after a snippet has failed is still waited out', async () => {
   let isDown = false;
   const { clock, arrived } = clientOf((url) => {
     if (isDown || url.includes('/2/')) throw new NoAnswer('network', 'read ECONNRESET');
@@ -242,7 +242,7 @@ test('an outage long after a snippet has failed is waited for all the same', asy
   expect(await arrived([3])).toBe(1);
 });
 
-test('what is told of the service, and what the clock is asked, may throw without ending the process', async () => {
+test('an error in onNotice or in the clock does not end the process', async () => {
   const broken = () => {
     throw new TypeError('broken');
   };
@@ -253,18 +253,18 @@ test('what is told of the service, and what the clock is asked, may throw withou
   expect(await arrived([1, 2])).toBe(0);
 });
 
-test('a service that is down is not waited for longer than a snippet may take', async () => {
+test('the wait for a service that is down ends at the deadline of a snippet', async () => {
   const { failed, milliseconds } = await simulate({
     ids: chooseIds(60, 0, 1).ids,
     behaviour: () => 503,
     options: { limits: { deadline: 5_000 } },
   });
   expect(failed.size).toBe(60);
-  // The last witness is asked for when that time is over.
+  // The last attempt is made when that time is over.
   expect(milliseconds).toBeLessThanOrEqual(5_000 + 20);
 });
 
-test('no more requests are on the wire than `concurrency`, whatever fails', async () => {
+test('no more requests are in flight than `concurrency`, whatever fails', async () => {
   const { ids, chosen } = chooseIds(300, 0.3, 1);
   const { most } = await simulate({
     ids,
@@ -276,11 +276,11 @@ test('no more requests are on the wire than `concurrency`, whatever fails', asyn
   expect(most).toBe(7);
 });
 
-/** An answer with a failure: how long after its request it is sent, and its `Retry-After`. */
+/** A failed answer: its delay, and its `Retry-After`. */
 interface Failure {
   latency: number;
   header: string | undefined;
-  /** For how long the header asks the client to wait, from when the answer is sent. */
+  /** How long the header asks the client to wait after the answer. */
   hold: number;
 }
 
@@ -313,7 +313,7 @@ test('each snippet is fetched or reported for any answers, and no request is mad
         const tooSoon: string[] = [];
         const holds: { since: number; until: number }[] = [];
         const left = [...answers];
-        // Time passes only while something takes time, and what waits for a later answer waits for that.
+        // Requests that wait for a later answer wait as long as that answer takes.
         let latency = 1;
         const { fetched, failed } = await simulate({
           ids: thirty,
@@ -322,7 +322,7 @@ test('each snippet is fetched or reported for any answers, and no request is mad
           latency: () => latency,
           behaviour({ at }) {
             for (const { since, until } of holds) {
-              // With several at once, one may be in flight when the answer to another arrives.
+              // Of several requests, one may be in flight when another is answered.
               if (at < until && (at > since || concurrency === 1)) tooSoon.push(`${at} is before ${until}`);
             }
             const failure = left.shift();

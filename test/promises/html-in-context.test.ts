@@ -8,7 +8,7 @@ import { readEmbeds, type SnippetUses } from '../../src/snippets/file-embeds.ts'
 const rules: HtmlRules = { sanitize: undefined, scripts: 'error', strict: true, policy: 'none' };
 const embed = '<snippet-embed id="1"></snippet-embed>';
 
-/** Applies rules to content as it is shown in a page, where `@` is. */
+/** Applies rules to content in a page, in place of `@`. */
 function applyIn(page: string, content: string, changed: Partial<HtmlRules> = {}) {
   const uses: SnippetUses = new Map();
   readEmbeds({ name: 'index.html', bytes: Buffer.from(page.replaceAll('@', embed)), kind: 'html' }, uses);
@@ -49,12 +49,12 @@ describe('a script that runs only inside another element is found', () => {
   ] as const)('%s %s', async ([page, content, stripped]) => {
     await expect(applyIn(page, content)).rejects.toMatchObject({ code: 'script-refused' });
     expect((await applyIn(page, content, { scripts: 'strip', strict: false })).html).toBe(stripped);
-    // Where it is shown may change.
+    // It may be shown elsewhere later.
     await expect(applyIn('<p>@</p>', content)).rejects.toMatchObject({ code: 'script-refused' });
   });
 
   test.for(['<title>@</title>', '<textarea>@</textarea>', '<p title="@">'])(
-    'in %s, where content is shown as text, there is none',
+    'content shown as text has no script: %s',
     async (page) => {
       const content = `</textarea></title>"><script>x</script>${image}`;
       expect((await applyIn(page, content)).text).toBe('">');
@@ -62,7 +62,7 @@ describe('a script that runs only inside another element is found', () => {
   );
 });
 
-describe('what swallows the rest of a page only inside another element is refused by strict', () => {
+describe('strict refuses content that swallows the rest of a page only inside another element', () => {
   test.for([
     ['<svg>@</svg>', '<![CDATA[>x', 'a CDATA section'],
     ['<math>@</math>', '<![CDATA[>x', 'a CDATA section'],
@@ -90,7 +90,7 @@ describe('what swallows the rest of a page only inside another element is refuse
     expect([html, warnings]).toEqual([content, []]);
   });
 
-  test('where scripts are allowed, their text is not taken for tags', async () => {
+  test('if scripts are allowed, their text is not read as tags', async () => {
     const content = '<script>for (i = 0; i<n; i++) "<!--"</script><svg><style>a</style></svg>';
     expect((await applyIn('<svg>@</svg>', content, { scripts: 'allow' })).html).toBe(content);
   });

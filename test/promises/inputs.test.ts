@@ -42,7 +42,7 @@ test('any id and params arrive at the service as they were passed', async () => 
     fc.asyncProperty(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), objects, async (id, params) => {
       received.length = 0;
       await ours.fetch(createRequest(id, params as never));
-      // As JSON represents them: without minus zero, and without an order of keys.
+      // As JSON has them: without minus zero, and with keys in any order.
       expect(received).toEqual([[String(id), JSON.parse(JSON.stringify(params))]]);
     }),
     { numRuns: runs(100) },
@@ -65,7 +65,7 @@ const contents = fc.oneof(
   ),
 );
 
-test('the scanner and the inliner inline a content byte for byte, and change nothing outside its embed', () => {
+test('content is inlined byte for byte, and nothing outside its embed changes', () => {
   fc.assert(
     fc.property(pages, contents, (page, content) => {
       const { embeds } = scan(page, 'html');
@@ -89,7 +89,7 @@ test('the scanner and the inliner inline a content byte for byte, and change not
   );
 });
 
-test('any JSON that the service answers is a content or an error', async () => {
+test('any JSON from the service is a content or an error', async () => {
   let body: unknown;
   let status = 200;
   answer({ render: [() => HttpResponse.json(body as never, { status })] });

@@ -16,7 +16,7 @@ const files = {
   ),
 };
 
-test('a build leaves the API key out of its output, its caches and its log, whether it is read from a .env file or wins over it', async () => {
+test('the API key is not in the output, the caches or the log of a build, whether it comes from a .env file or overrides it', async () => {
   const site = await temporarySite({ ...files, '.env': `SNIPPETS_API_KEY=${key}\n` });
   await expectKeyNowhere(site, await site.builds(withoutKey), key);
   await site.write({ '.env': 'SNIPPETS_API_KEY=sk_from_file_0123456789\n' });
@@ -24,7 +24,7 @@ test('a build leaves the API key out of its output, its caches and its log, whet
   expect(await site.read('index.html')).toContain('<p><b>one</b></p>');
 });
 
-test('a build that fails because of an unknown API key leaves it out of its files and its log', async () => {
+test('an unknown API key that fails a build is not in its files or its log', async () => {
   const site = await temporarySite(files);
   const SNIPPETS_API_KEY = 'sk_unknown+/=%_0123456789';
   const output = await exits(1, site.build({ ...service.environment, SNIPPETS_API_KEY }));
@@ -63,7 +63,7 @@ describe('a key file that', () => {
   });
 });
 
-test('an API key in a variable that browsers can read fails the build at the start, in any encoding', async () => {
+test('an API key in a public variable fails the build at the start, in any encoding', async () => {
   const site = await temporarySite(files);
   const PUBLIC_KEY = `x${Buffer.from(`Bearer ${key}`).toString('base64')}`;
   const output = await exits(1, site.build({ ...service.environment, PUBLIC_KEY }));
@@ -98,7 +98,7 @@ test.each([300, 301, 302, 303, 304, 305, 307, 308])('a redirect with %i is not f
     }),
   );
   const path = `localhost:${other.port}/base/snippets/42/render`;
-  // To another host, another port, another scheme, and no scheme.
+  // Another host, another port, another scheme, and no scheme.
   for (const location of [
     `https://127.0.0.1:${other.port}/base/snippets/42/render`,
     `https://${path}`,

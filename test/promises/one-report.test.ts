@@ -16,7 +16,7 @@ import { trustedServer } from '../support/wire.ts';
 
 const service = await sharedService({});
 
-/** Inlines a page with so many embeds, a snippet each. */
+/** Inlines a page with this many embeds of different snippets. */
 async function inline(count: number, environment = {}, more = '') {
   const embeds = Array.from(
     { length: count },
@@ -26,7 +26,7 @@ async function inline(count: number, environment = {}, more = '') {
   return cli(folder.directory, ['inline', 'public'], { ...service.environment, ...environment });
 }
 
-test('snippets that fail for one reason are one paragraph, and embeds are listed by what is wrong: ten of each', async () => {
+test('snippets that fail for the same reason are one paragraph, embeds are listed by error, and ten of each are shown', async () => {
   const nested = '<snippet-embed id="1"><snippet-embed id="2"></snippet-embed></snippet-embed>';
   const invalid = `<snippet-embed id="x"></snippet-embed>\n${nested}\n`.repeat(25);
   const output = await exits(1, inline(100, {}, invalid));
@@ -66,7 +66,7 @@ const failed = (count: number): FailedSnippet[] =>
     error: new SnippetError('network', `connect ECONNREFUSED 127.0.0.1:9 (${(index % 3) + 3} attempts)`),
   }));
 
-test('10,000 embeds that show their children, or what they were, for one reason are one warning', () => {
+test('10,000 embeds that show children or old content for the same reason are one warning', () => {
   const examples = failed(10).map(
     ({ request: { id }, error }) => `    Snippet ${id} on page-${id}.html: ${error.message}\n`,
   );
@@ -96,7 +96,7 @@ test('the headline counts every snippet that is not shown; groups go by code, st
   const report = () => throwFailures({ failed: all, notAsked: 30, embeds });
   for (const said of [
     '78 snippets could not be fetched, and 12 snippets must not be shown, and 1 embed is invalid.\n',
-    // One of the twelve that would end any run is listed; the others, and those that were not asked for, are not.
+    // One of the twelve that would end any run is listed, but not the others or those that were not requested.
     '\n41 more snippets would fail the same way.\n',
     '\nSnippet 2: unauthorized [unauthorized]\n',
     '\n12 snippets: 404 Not Found [not-found]\n    There is no such snippet.\n    about:blank\n    Snippet 1 on page-1.html\n',

@@ -53,7 +53,7 @@ describe('an element that a content leaves open is found:', () => {
   });
 });
 
-test('a content that leaves an element open is a warning, in a refresh only for snippets that it writes', async () => {
+test('content that leaves an element open is a warning, in a refresh only for the snippets that it writes', async () => {
   const service = await temporaryService({ 1: '<textarea>open', 2: 'two', 3: '<xmp>open' });
   const embed = (id: number, as = 'html') => `<snippet-embed id="${id}" as="${as}"></snippet-embed>`;
   const folder = await folderWith({

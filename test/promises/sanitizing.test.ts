@@ -75,7 +75,7 @@ describe('the option scripts', () => {
     ],
     ['<iframe srcdoc="<script>x</script>"></iframe>', '<iframe ></iframe>', 'the attribute srcdoc'],
     ['<<script></script>script>x</script>', '', '<script>'],
-    // Inside an <svg>, it would run.
+    // It would run inside an <svg>.
     ['<textarea><script>x</script></textarea>', '<textarea></textarea>', '<script>'],
   ];
   test.each(table)('strips, allows or refuses the script in %s', async (html, stripped, what) => {
@@ -119,7 +119,7 @@ describe('on a site, rules for HTML apply only where a snippet is shown as HTML:
   const asText = (id: number) =>
     `<title><snippet-embed id="${id}"></snippet-embed></title><p><snippet-embed id="${id}" as="text"></snippet-embed></p>`;
   const hostile = (word: string) => `<b onclick="x()">${word}</b><script>x</script>`;
-  // Pages are read in the order of their names, so these decide whether a snippet is first seen as HTML or as text.
+  // Pages are read in name order. So these decide whether a snippet is first seen as HTML or as text.
   const { service, site } = await sharedSite(
     {},
     {
@@ -142,7 +142,7 @@ describe('on a site, rules for HTML apply only where a snippet is shown as HTML:
   const configure = (options: string) => site.write({ 'astro.config.mjs': configWith(options) });
   const page = (name: string) => site.read(`${name}/index.html`);
 
-  /** What the pages show, with these attributes where a script was. */
+  /** Expects these contents on the pages. */
   async function expectPages(one: string, two: string, three: string) {
     expect(await page('html')).toContain(`<p>${one}</p>`);
     expect(await page('text')).toContain(`<title>${two}</title><p>${two}</p>`);
@@ -150,7 +150,7 @@ describe('on a site, rules for HTML apply only where a snippet is shown as HTML:
     for (const name of ['three-a', 'three-c']) expect(await page(name)).not.toMatch(/<b[ >]|<script/);
   }
 
-  test("scripts: 'strip' in a build and in a refresh, whether text comes first or last, as a browser finds them", async () => {
+  test("scripts: 'strip' in a build and in a refresh, whether text comes first or last", async () => {
     await configure(`{ scripts: 'strip' }`);
     await site.builds();
     await expectPages('<b >one</b>', 'two &amp; 2', '<b >three</b>');
@@ -168,7 +168,7 @@ describe('on a site, rules for HTML apply only where a snippet is shown as HTML:
     );
   });
 
-  test('sanitize in a build, whose result is never shown as text, and which a refresh leaves to a build', async () => {
+  test('sanitize in a build, never for text; a refresh asks for a build', async () => {
     await configure(
       `{ scripts: 'error', strict: true, sanitize: (html, { id }) => html.replace(/<script>.*<\\/script>/s, '').replace(/ onclick="[^"]*"/, ' title=' + id) }`,
     );
@@ -187,7 +187,7 @@ describe('on a site, rules for HTML apply only where a snippet is shown as HTML:
     await expectPages('<b title=1>one</b>', 'two &amp; 2', '<b title=3>three</b>');
   });
 
-  test("scripts: 'error' and strict refuse a snippet that is shown as HTML, and accept one that is only shown as text", async () => {
+  test("scripts: 'error' and strict refuse a snippet shown as HTML, and accept one shown only as text", async () => {
     const script = '<script>x</script>';
     const open = '<textarea>open';
     const reasons = [

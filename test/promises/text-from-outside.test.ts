@@ -18,7 +18,7 @@ import { httpServer } from '../support/tls-server.ts';
 const key = 'sk_live_8d1f&27c3"a9/e6+4b50';
 protectKey(key);
 
-/** Replaces its special characters by these escapes in turn. */
+/** The key with its special characters escaped, with each kind of escape in turn. */
 function spell(escapesOf: (hex: string, code: number) => string[]): string {
   let next = 0;
   return key.replace(/[^A-Za-z0-9]/g, (character) => {
@@ -29,7 +29,7 @@ function spell(escapesOf: (hex: string, code: number) => string[]): string {
   });
 }
 
-/** The key in every spelling that an encoder of HTML, JSON, URLs, hexadecimal or base64 gives it. */
+/** The key as encoders of HTML, JSON, URLs, hexadecimal and base64 write it. */
 const spellings: Record<string, string> = {
   'as it is': key,
   'escaped with &amp;': key.replaceAll('&', '&amp;').replaceAll('"', '&quot;'),
@@ -92,7 +92,7 @@ describe('the API key in text from outside', () => {
 
   const text = `a \u001b[31m${key.slice(0, 9)}\u001b[0m${key.slice(9)} b`;
 
-  test('is in no error, whatever is put into one', () => {
+  test('is in no error, whatever the error contains', () => {
     const errors = [
       new SnippetError('network', text, { snippetId: 1 }),
       new SiteError('sanitize-failed', text, 1),
@@ -115,8 +115,8 @@ describe('the API key in text from outside', () => {
   });
 });
 
-describe('a line from outside is no command of a CI runner', () => {
-  // As runners look for commands: `::` after blanks, and `##[` or `##name[` anywhere.
+describe('a line from outside is not a command for a CI runner', () => {
+  // Runners look for `::` after blanks, and for `##[` or `##name[` anywhere.
   const isCommand = (line: string) => line.trimStart().startsWith('::') || /##\w*\[/.test(line);
 
   test.for([
@@ -146,7 +146,7 @@ describe('params with the API key are refused', () => {
   const message = 'params contains the API key. Its value is not shown on purpose.';
   const params = { plan: ['pro', { note: `x${key}` }] };
 
-  // One that has a backslash has two of them in JSON.
+  // JSON doubles backslashes.
   test.for(Object.entries(spellings).filter(([, spelling]) => !spelling.includes('\\')))(
     '%s',
     ([, spelling]) => {
@@ -181,7 +181,7 @@ describe('params with the API key are refused', () => {
   });
 });
 
-describe('against a service whose every text is hostile', async () => {
+describe('against a service that sends only hostile text', async () => {
   const split = `${key.slice(0, 9)}\u001b[0m${key.slice(9)}`;
   const hostile = `\n::error::pwned ${split} ${key}\n##[group]pwned \u001b]0;title\u0007`;
   const containsKey = keySearch(key).isIn;

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { sharedSite } from '../support/built-site.ts';
 
-// What a build stands on throws what nobody expects, at each step. The faults stay in the process that builds: they are
-// those that its environment names.
+// Throws unexpected errors in undici and node:fs at each step of a build. The environment of the build's process names
+// the fault.
 const { service, site } = await sharedSite(
   { 1: '<b>one</b>' },
   {
@@ -44,7 +44,7 @@ if (!globalThis.hasFaults) {
   };
   const isRecord = (file) => /astro-snippets.manifest/.test(file);
   const isWrittenFirst = (file) => /astro-snippets.manifest.json.snippets.tmp$/.test(file);
-  // That of the last build is looked at before the pack is written.
+  // The last build's manifest is read before the pack is written.
   let packed;
   const isNew = (file) => /manifest.json$/.test(file) && packed === process.env.FAULT;
   const isPack = (file) => {

@@ -8,7 +8,7 @@ import { steppedClock } from '../support/clock.ts';
 import { copyOfEverything, type Everything } from '../support/everything.ts';
 import { createFolder, folderWith } from '../support/folder.ts';
 
-// Shows what a command is told.
+// Writes down what a command is told.
 const script = `import { appendFileSync, readFileSync } from 'node:fs';
 const read = (name) => process.env[name] === undefined ? null : readFileSync(process.env[name], 'utf8').split('\\n').slice(0, -1);
 appendFileSync('told', JSON.stringify({ files: read('ASTRO_SNIPPETS_CHANGED_FILES'), urls: read('ASTRO_SNIPPETS_CHANGED_URLS') }) + '\\n');
@@ -29,7 +29,7 @@ const first = {
 const all = { files: [...about.files, ...first.files], urls: [...about.urls, ...first.urls] };
 
 let site: Everything;
-/** Where temporary files are, so that those that are left can be seen. */
+/** The folder for temporary files, to find those that are left. */
 let temporary: string;
 
 beforeEach(async () => {
@@ -40,7 +40,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   vi.unstubAllEnvs();
-  // Node keeps its compiled code there, too.
+  // Node keeps compiled code there.
   expect(readdirSync(temporary).filter((name) => name !== 'node-compile-cache')).toEqual([]);
 });
 
@@ -58,7 +58,7 @@ describe('the command of check --exec is told', () => {
     expect(told()).toEqual([first]);
   });
 
-  test('root-relative URLs where the URL of the site is not known', async () => {
+  test('root-relative URLs if the URL of the site is not known', async () => {
     const folder = await createFolder({
       'dist/alone/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
       'told.mjs': script,
@@ -71,7 +71,7 @@ describe('the command of check --exec is told', () => {
     await folder.remove();
   });
 
-  test('nothing without a usable record, and nothing where a snippet in a collection has changed', async () => {
+  test('nothing without a usable record, or if a snippet in a collection has changed', async () => {
     publish(2, 7);
     await check();
     await rm(site.record);
@@ -90,7 +90,7 @@ describe('the command of check --exec is told', () => {
   });
 });
 
-test('the command of refresh --after is told the files that were written, and nothing when it runs again because it has failed', async () => {
+test('the command of refresh --after is told the files that were written, and nothing if it runs again after a failure', async () => {
   const refresh = (exit?: number) => site.run('refresh', '--after', tell(exit));
   publish(2);
   expect((await refresh()).exitCode).toBe(0);
@@ -110,7 +110,7 @@ describe('the command of watch --exec is told', () => {
     await watching.ended;
   }
 
-  test('the files that were written, also by a watch whose command has failed', async () => {
+  test('the files that were written, also by an earlier watch whose command failed', async () => {
     publish(2);
     await watch(7);
     publish(1);
@@ -126,7 +126,7 @@ describe('the command of watch --exec is told', () => {
   });
 });
 
-test('a file whose name has a line break is in no list', async () => {
+test('a file with a line break in its name is in no list', async () => {
   const { context } = testContext(site.directory);
   expect(await runWithLists(context, tell(), [{ file: 'two\nlines.html', url: '/two%0Alines.html' }])).toBe(
     0,

@@ -58,7 +58,7 @@ describe('astro-snippets doctor', async () => {
     expect(output).toContain('\nReady to build.\n');
   });
 
-  test('guesses an id if there is none and no build, which still tells about the key', async () => {
+  test('guesses an id without an argument and a build, which still tests the key', async () => {
     const output = await exits(0, run([]));
     const accepted =
       /ok {5}The service accepts the key\. To fetch one of your snippets: astro-snippets doctor 42/g;
@@ -108,13 +108,13 @@ describe('astro-snippets doctor', async () => {
     expect(await exits(1, run(['4']))).toMatch(expired);
   });
 
-  test('a snippet that does not exist is no failure if all of its embeds are optional', async () => {
+  test('a missing snippet is no failure if all of its embeds are optional', async () => {
     const optional = '<snippet-embed id="7" optional>none</snippet-embed>';
     await folder.write({ '_site/index.html': `${optional}<snippet-embed id="4"></snippet-embed>` });
     await exits(0, cli(folder.directory, ['inline', '_site'], service.environment));
     const said = /ok {5}Snippet 7 does not exist, and all of its embeds are optional/g;
     expect((await exits(0, run(['7']))).match(said)).toHaveLength(2);
-    // Unless it is named, one is asked for that exists.
+    // Without an id, one that exists is requested.
     expect((await run([])).output).toContain('Snippet 4 arrived');
   });
 

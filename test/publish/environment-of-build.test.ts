@@ -6,7 +6,7 @@ import { cli } from '../support/cli.ts';
 import { configWith, createSite } from '../support/site.ts';
 import { httpServer } from '../support/tls-server.ts';
 
-/** A service that publishes one snippet, to those who have its key. */
+/** A service with one snippet and one key. */
 async function startService(name: string) {
   const key = `sk_of_${name}_0123456789`;
   const answer: Parameters<typeof httpServer>[0] = (request, response) => {
@@ -20,7 +20,7 @@ async function startService(name: string) {
   return service;
 }
 
-// A command that asks the wrong one finds a change, or is refused.
+// A command that asks the wrong service finds a change, or is refused.
 const staging = await startService('staging');
 const production = await startService('production');
 const site = await createSite({
@@ -61,7 +61,7 @@ test('commands read the .env files of the mode that the site was built in', asyn
   staging.published = '<b>staging, later</b>';
   expect(await run(['refresh'])).toMatchObject({ exitCode: 0 });
   expect(await site.read('index.html')).toContain('<b>staging, later</b>');
-  // Still after a refresh.
+  // Also after a refresh.
   expect(await run(['check'])).toMatchObject({ exitCode: 0 });
   expect((await run(['get', '1'])).output).toContain('<b>staging, later</b>');
 
@@ -84,13 +84,13 @@ test('commands read the .env files in the folder that the Astro config names', a
   expect(await run(['check'])).toMatchObject({ exitCode: 0 });
 });
 
-// With the key of one service and the URL of another.
+// The key of one service and the URL of another.
 const mixed = {
   ...staging.environment,
   SNIPPETS_RENDER_BASE_URL: production.url,
 };
 
-test('a base URL that is an option wins over the environment in commands, as it does in a build', async () => {
+test('a base URL from an option wins over the environment in commands, as in a build', async () => {
   await site.write({
     'astro.config.mjs': configWith(JSON.stringify({ renderBaseUrl: staging.url })),
   });
@@ -100,14 +100,14 @@ test('a base URL that is an option wins over the environment in commands, as it 
   expect(await run(['check'], mixed)).toMatchObject({ exitCode: 0 });
 });
 
-test('a base URL that is a flag of inline wins over the environment in commands', async () => {
+test('a base URL from a flag of inline wins over the environment in commands', async () => {
   await site.write({ 'www/index.html': '<p><snippet-embed id="1"></snippet-embed></p>' });
   const inlined = await run(['inline', 'www', '--render-base-url', staging.url], mixed);
   expect(inlined).toMatchObject({ exitCode: 0 });
   expect(await run(['check', '--output', 'www'], mixed)).toMatchObject({ exitCode: 0 });
 });
 
-test('a base URL of the environment can be replaced there, to reach a service that has moved', async () => {
+test('a base URL from the environment can be changed there, if the service has moved', async () => {
   await site.write({ 'www/index.html': '<p><snippet-embed id="1"></snippet-embed></p>' });
   expect(await run(['inline', 'www'], staging.environment)).toMatchObject({ exitCode: 0 });
   const refreshed = await run(['refresh', '--output', 'www'], production.environment);

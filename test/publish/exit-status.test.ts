@@ -71,12 +71,12 @@ describe('without a usable record', () => {
     expect(await site.read('index.html')).toContain('heffalump');
   });
 
-  test('an --output that does not exist yet does not keep check --exec from building', async () => {
+  test('check --exec runs its command even if --output does not exist yet', async () => {
     await rm(site.record);
     expect((await site.run('check', '--output', 'later', '--exec', 'exit 42')).exitCode).toBe(42);
   });
 
-  test('a folder that is no project is left as it is by check and refresh, which exit with 3', async () => {
+  test('in a folder without a project, check and refresh exit with 3 and write nothing', async () => {
     const folder = await folderWith({});
     for (const command of ['check', 'refresh']) {
       expect(await cli(folder.directory, [command], site.service.environment)).toMatchObject({ exitCode: 3 });
@@ -94,7 +94,7 @@ describe('--output names', () => {
     expect(output).toContain('The output folder astro.config.mjs is not a folder. [missing-output]');
   });
 
-  test('a copy, with the record of dist: check compares; refresh and watch exit with 2, since dist is there', async () => {
+  test('a copy, with the record of dist: check compares; refresh and watch exit with 2, since dist exists', async () => {
     await cp(fileOf('dist'), fileOf('output'), { recursive: true });
     const named = ['--output', 'output', '--manifest', site.record];
     expect((await site.run('check', ...named)).exitCode).toBe(0);
@@ -137,7 +137,7 @@ describe('astro-snippets check --exec', () => {
     expect(await ran()).toBe('');
   });
 
-  test('runs the command where there is no usable record, and warns if there is none afterwards', async () => {
+  test('runs the command without a usable record, and warns if there is still no record afterwards', async () => {
     await writeFile(site.record, '{}');
     const output = await exits(0, check(exec));
     expect(await ran()).toBe('x');
@@ -154,7 +154,7 @@ describe('astro-snippets check --exec', () => {
         ['exit 1', 1],
         ['exit 3', 3],
         ['exit 10', 10],
-        // A shell may have expanded the key in it.
+        // A command line may contain the key.
         ['exit 42 # sk_secret', 42],
         ['false && true', 1],
         ['kill -KILL $$', 137],
@@ -168,7 +168,7 @@ describe('astro-snippets check --exec', () => {
     },
   );
 
-  test('does not run a command for one output that failed for another', async () => {
+  test("does not run one output's failed command for another output", async () => {
     await cp(fileOf('dist'), fileOf('other'), { recursive: true });
     const record = (await readFile(site.record, 'utf8')).replaceAll('/dist"', '/other"');
     await writeFile(site.record.replace('manifest.json', 'manifest.other.json'), record);
@@ -178,19 +178,19 @@ describe('astro-snippets check --exec', () => {
     expect(await exits(10, site.run('check'))).toBe(
       'The last --exec command has not succeeded, so the site is still to be deployed\n',
     );
-    // Nor does a check of this output succeed because a command of another one runs it.
+    // A check of this output in another output's command still finds it pending.
     const inOther = { ...site.service.environment, ASTRO_SNIPPETS_LOCKS: 'of-the-other' };
     expect((await cli(site.directory, ['check'], inOther)).exitCode).toBe(10);
     expect((await check(exec, '--output', 'other')).exitCode).toBe(0);
     expect(await ran()).toBe('');
-    // A check in the command is not kept from succeeding by the command itself.
+    // A check in the output's own command succeeds.
     const checked = `"${process.execPath}" "${snippetsCommand}" check && ${exec}`;
     expect(await exits(0, check(checked))).toContain('The last --exec command failed. Running it again.');
     expect(await ran()).toBe('x');
   });
 
-  describe('while the command of another one is running', () => {
-    /** Begins a command that does something and ends with a status when it is told to. */
+  describe('while the command of another check is running', () => {
+    /** Starts a check whose command ends with this status on `finish`. */
     async function startFirst(status: number): Promise<{ first: RunningCli; finish(): Promise<void> }> {
       await site.write({
         'slow.mjs': `import { appendFileSync, existsSync } from 'node:fs';
@@ -215,7 +215,7 @@ process.exitCode = ${status};`,
     test.each([
       ['succeeds, runs nothing', 0, 'x'],
       ['fails, runs it again', 5, 'xx'],
-    ])('waits until it has ended, and if it %s', async (_what, status, all) => {
+    ])('waits for its end, and if it %s', async (_what, status, all) => {
       site.service.put(1, 'the woozle');
       const { first, finish } = await startFirst(status);
       site.service.put(1, 'the heffalump');

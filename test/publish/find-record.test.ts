@@ -18,7 +18,7 @@ const recordOf = (output: string) => manifestOf(folder.directory, pathOf(output)
 const lockOf = (output: string) => recordOf(output).replace(/json$/, 'lock');
 const run = (...arguments_: string[]) => cli(folder.directory, arguments_);
 
-/** Leaves an output and its record, as a build does that shows a snippet with the id. */
+/** Writes an output and its record, as a build with this snippet does. */
 async function build(output: string, id: number) {
   await mkdir(pathOf(output));
   await writeManifest(recordOf(output), {
@@ -42,7 +42,7 @@ async function build(output: string, id: number) {
   });
 }
 
-/** The id of the snippet that the record shows which a command finds. */
+/** The id of the snippet in the record that a command finds. */
 async function listed(...options: string[]): Promise<number> {
   const { exitCode, stdout, output } = await run(...options, 'list', '--json');
   expect(exitCode, output).toBe(0);
@@ -55,7 +55,7 @@ describe('an output that is named', () => {
     await build('next', 2);
   });
 
-  test('has its own record, also after another one was put in its place', async () => {
+  test('has its own record, also after another output took its place', async () => {
     expect(await listed('--output', 'next')).toBe(2);
     await build('served', 3);
     await rm(pathOf('served'), { recursive: true });
@@ -64,7 +64,7 @@ describe('an output that is named', () => {
     expect(await listed('--output', 'served', '--manifest', recordOf('next'))).toBe(2);
   });
 
-  test('has its own record even if that is damaged', async () => {
+  test('has its own record even if the record is damaged', async () => {
     await build('served', 3);
     await writeFile(recordOf('served'), '{');
     await rename(pathOf('next'), pathOf('elsewhere'));
@@ -76,7 +76,7 @@ describe('an output that is named', () => {
     ['a folder of something else', () => mkdir(pathOf('served'))],
     ['one of two that was moved', () => rename(pathOf('next'), pathOf('served'))],
     ['a link to one of two', () => symlink(pathOf('next'), pathOf('served'), 'junction')],
-  ])('is refused if it is %s, with the records that there are', async (_what, make) => {
+  ])('is refused if it is %s, with a list of the records', async (_what, make) => {
     await make();
     for (const command of ['list', 'check', 'refresh', 'watch', 'report']) {
       const output = await exits(3, run('--output', 'served', command));
@@ -96,7 +96,7 @@ describe('an output that is named', () => {
       expect(await listed('--output', 'served')).toBe(1);
     });
 
-    test('but is wrong usage if it is no folder, or a copy', async () => {
+    test('but is wrong usage if it is a copy or does not exist', async () => {
       expect(await exits(2, run('--output', 'dits', 'list'))).toContain('dits does not exist');
       await cp(pathOf('dist'), pathOf('served'), { recursive: true });
       const output = await exits(2, run('--output', 'served', 'list'));
@@ -118,7 +118,7 @@ describe('without a folder named dist', () => {
     expect(await listed()).toBe(4);
   });
 
-  test('two records are named, and none of them is chosen', async () => {
+  test('of two records, neither is chosen, and both are named', async () => {
     await build('site', 4);
     await build('public', 5);
     const output = await exits(3, run('list'));
@@ -127,7 +127,7 @@ describe('without a folder named dist', () => {
     expect(await listed('--output', 'public')).toBe(5);
   });
 
-  test('an output that is being built has its record, although a build has none while it runs', async () => {
+  test('an output that is being built still counts as having its own record', async () => {
     await mkdir(dirname(lockOf('build')), { recursive: true });
     const elsewhere = { work: 'build', token: 'other', pid: 1, host: 'build-2' };
     await writeFile(lockOf('build'), JSON.stringify({ ...elsewhere, since: new Date().toISOString() }));

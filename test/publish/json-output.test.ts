@@ -31,7 +31,7 @@ beforeEach(async () => {
   const inlined = await command('inline', 'dist');
   expect(inlined.exitCode, inlined.output).toBe(0);
   record = join(folder.directory, '.cache/astro-snippets/manifest.json');
-  // As a build of Astro records it.
+  // As an Astro build records them.
   const { version, ...manifest } = JSON.parse(await readFile(record, 'utf8'));
   await writeFile(record, JSON.stringify({ version, ...manifest, urls }));
 });
@@ -40,7 +40,7 @@ const command = (...arguments_: string[]) => cli(folder.directory, arguments_, s
 
 const times = new Set(['at', 'builtAt', 'refreshedAt', 'comparedWith', 'fetchedAt']);
 
-/** What is read from a text. Fails for anything that the type does not describe, at any depth. */
+/** Parses a text. Fails if it does not match the type exactly, at any depth. */
 function parsed<Name extends keyof Outputs>(name: Name, text: string): Outputs[Name] {
   expect(flawsOf(name, text), text).toEqual([]);
   return JSON.parse(text, (key, value) => {
@@ -181,7 +181,7 @@ describe('watch --json', () => {
     watching = startCli(folder.directory, [...every, ...arguments_], environment, { clock });
     return clock.waiting();
   };
-  /** The wait until the next check is over, and that check, too. */
+  /** Runs the next check. */
   const check = async () => {
     (await clock.waiting()).end();
     await clock.waiting();
@@ -194,7 +194,7 @@ describe('watch --json', () => {
   const parsedEvent = (line: string) => parsed('WatchOutput', line);
   const named = (name: string) => events().filter(({ event }) => event === name);
 
-  test('prints an event a line: what was written, trouble, recovery, deployments', async () => {
+  test('prints one event per line: what was written, trouble, recovery, deployments', async () => {
     await start('--exec', 'echo deploying');
     const waiting = { event: 'waiting', milliseconds: 30_000 };
     expect(events()).toMatchObject([
@@ -229,7 +229,7 @@ describe('watch --json', () => {
     expect(named('deployed')).toEqual([]);
   });
 
-  test('prints what a command of --after and of --build did, and what only a build can update', async () => {
+  test('prints what the commands of --after and --build did, and what only a build can update', async () => {
     await start('--after', 'exit 7', '--build', 'exit 9');
     service.put(1, 'second');
     await check();
@@ -266,7 +266,7 @@ describe('an error under --json', () => {
     },
   );
 
-  test('of snippets that fail alike has their code; of snippets that do not, the code several', async () => {
+  test('has the code of snippets that fail alike, otherwise the code several', async () => {
     service.unpublish(1);
     const alike = await run('ErrorOutput', 'check', '--json');
     expect(alike.output).toMatchObject({ exitStatus: 1, error: { code: 'not-found' } });
@@ -276,7 +276,7 @@ describe('an error under --json', () => {
     expect(different.output.error.message).toContain('[forbidden]');
   });
 
-  test('without a record, check --exec prints it before the command runs, and what has changed otherwise', async () => {
+  test('check --exec prints it before the command runs if there is no record, otherwise what has changed', async () => {
     service.put(1, 'second');
     const check = () => command('check', '--json', '--exec', 'echo from the command');
     const changed = await check();
@@ -315,7 +315,7 @@ const types: Record<string, keyof Outputs> = {
 const page = readFileSync(join(import.meta.dirname, '../../docs/json-output.md'), 'utf8');
 const examples = Array.from(page.matchAll(/^```json\n([\s\S]*?)^```$/gm), ([, code = '']) => code);
 
-test.each(examples)('an example of docs/json-output.md is as its type says: %s', (example) => {
+test.each(examples)('an example in docs/json-output.md matches its type: %s', (example) => {
   const { command, error } = JSON.parse(example);
   parsed(error === undefined ? (types[command] as keyof Outputs) : 'ErrorOutput', example);
 });
@@ -331,7 +331,7 @@ test('text from outside and the API key are harmless in JSON', async () => {
   const key = service.environment.SNIPPETS_API_KEY;
   written.files[0][0] = `##[group]\u202e${key}.html`;
   await writeFile(record, JSON.stringify(written));
-  // Only commands that read the key know what to hide.
+  // Only commands that read the key can hide it.
   service.put(1, 'second');
   const { output, stdout } = await command('check', '--json');
   expect(output).not.toContain(key);

@@ -38,13 +38,13 @@ async function startListener(options: Partial<ListenOptions> = {}) {
 
 const post = (url: string, { headers, body }: SignedCall) => fetch(url, { method: 'POST', headers, body });
 
-/** A connection without a client in between. */
+/** A raw connection. */
 function open(port: number) {
   const socket = connect(port, '127.0.0.1');
   sockets.push(socket);
   let received = '';
   socket.on('data', (data) => (received += data));
-  // What is written after the server has closed the connection.
+  // Writing after the server has closed the connection fails.
   socket.on('error', () => {});
   return {
     socket,
@@ -63,7 +63,7 @@ const unsigned: SignedCall = { headers: {}, body: '{}' };
 const withoutId = signedCall();
 delete withoutId.headers['webhook-id'];
 
-// What a signature has to be is up to the reference implementation of Standard Webhooks.
+// Signatures come from the reference implementation of Standard Webhooks.
 test.each<[name: string, status: number, call: SignedCall, path?: string]>([
   ['is signed', 202, signedCall()],
   ['is from more than 5 minutes ago', 401, signedCall({ at: new Date(Date.now() - 310_000) })],
@@ -84,7 +84,7 @@ test.each<[name: string, status: number, call: SignedCall, path?: string]>([
   expect(logged).toEqual([expect.stringMatching(line)]);
 });
 
-test('another method than POST is answered with the one that is allowed', async () => {
+test('the answer to other methods names POST as the one that is allowed', async () => {
   const { url, calls } = await startListener();
   const response = await fetch(url);
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
@@ -97,7 +97,7 @@ test('the secret is kept out of all output', () => {
   for (const secret of [webhookSecret, encoded]) expect(cleanText(`It is ${secret}`)).not.toContain(encoded);
 });
 
-test('a secret without the prefix of Standard Webhooks is a key as it is', async () => {
+test('a secret without the prefix of Standard Webhooks is used as it is', async () => {
   const secret = 'sixteen-letters!';
   const { url, calls } = await startListener({ webhook: webhookOf(secret) });
   const encoded = Buffer.from(secret).toString('base64');
@@ -135,7 +135,7 @@ describe('a body', () => {
     socket.on('drain', write);
     write();
     await closed;
-    // What the kernel keeps for a connection counts too.
+    // Includes what the kernel buffers for a connection.
     expect(socket.bytesWritten).toBeLessThan(30_000_000);
     expect(calls).not.toHaveBeenCalled();
   });
@@ -150,8 +150,8 @@ describe('a body', () => {
   });
 });
 
-test('clients that are too slow are ended, whatever they have sent', async () => {
-  // Much less time than Node takes by default.
+test('connections of slow clients are closed, whatever they have sent', async () => {
+  // Much shorter than Node's default.
   const { port, calls, logged } = await startListener({ patience: 500 });
   const texts = [
     '',
@@ -170,7 +170,7 @@ test('clients that are too slow are ended, whatever they have sent', async () =>
   expect(logged.at(-1)).toMatch(/^A call was refused: it was cut off, or not complete in time \(408\)$/);
 });
 
-test('fifty idle connections keep others out only until they are ended', async () => {
+test('fifty idle connections keep others out only until they are closed', async () => {
   const { url, port, calls } = await startListener({ patience: 1_000 });
   const idle = Array.from({ length: 50 }, () => open(port));
   await Promise.all(idle.map(({ socket }) => once(socket, 'connect')));
@@ -204,7 +204,7 @@ describe('a flood of calls', () => {
   });
 });
 
-test('closing ends connections with calls that have not arrived yet', async () => {
+test('closing ends connections whose calls are incomplete', async () => {
   const { port, close } = await startListener();
   const { socket, closed } = open(port);
   await once(socket, 'connect');
@@ -224,7 +224,7 @@ test('listening at a port that is in use is an error that names it', async () =>
   });
 });
 
-test('listening where other machines can call is a warning', async () => {
+test('listening where other machines can connect is a warning', async () => {
   const { logged } = await startListener({ address: { host: '0.0.0.0', port: 0 } });
   expect(logged).toEqual([
     'Other machines can reach this port, without encryption. Put a proxy with TLS in front of it.',

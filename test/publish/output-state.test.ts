@@ -7,9 +7,9 @@ import { exits } from '../support/exits.ts';
 import { temporaryService } from '../support/service.ts';
 import { configWith, temporarySite } from '../support/site.ts';
 
-// A record may say that everything is up to date while the output shows something else.
+// The output may differ from a record that is up to date.
 
-/** What something else does to the output, and what a refresh says of it. */
+/** Changes of the output by something else, and what a refresh says. */
 const untrue: [what: string, change: (site: Everything) => Promise<unknown>, says: string][] = [
   ['a page that was deleted', (site) => rm(at(site, 'index.html')), 'index.html is missing'],
   [
@@ -46,7 +46,7 @@ test.for(untrue)(
       expect(stdout, command.join(' ')).toContain(`${says}\n`);
       expect(exitCode, command.join(' ')).toBe(3);
     }
-    // It speaks of the record alone.
+    // This looks only at the record.
     expect(await site.run('check')).toMatchObject({ exitCode: 0 });
   },
 );
@@ -57,7 +57,7 @@ test('for an output folder that was deleted, a refresh exits with 3', async () =
   expect(await exits(3, site.run('refresh'))).toContain('The output folder is missing\n');
 });
 
-test('a page that a minifier has written later is a warning, until it has to be written', async () => {
+test('a page that a minifier has changed is a warning, until it has to be updated', async () => {
   const site = await copyOfEverything();
   const page = (await readFile(at(site, 'about.html'), 'utf8'))
     .replaceAll(/\s+/g, ' ')
@@ -70,7 +70,7 @@ test('a page that a minifier has written later is a warning, until it has to be 
   expect(await exits(3, site.run('refresh'))).toContain('about.html was changed after the build\n');
 });
 
-test('a page that an integration changes after snippets are inlined is left to a build, and the log names both', async () => {
+test('a page changed by an integration after inlining is left to a build, and the log names both', async () => {
   const service = await temporaryService({ 1: 'one', 2: 'two' });
   const minify = `{ name: 'minify', hooks: { 'astro:build:done': ({ dir }) => {
     const page = new URL('index.html', dir);
@@ -98,13 +98,13 @@ test('a page that an integration changes after snippets are inlined is left to a
   expect(await site.read('index.html')).toBe('<!DOCTYPE html><p>one</p>');
 });
 
-test('files with other times and the same bytes are as the record says', async () => {
+test('files with other times and the same bytes count as unchanged', async () => {
   const site = await copyOfEverything();
   for (const name of ['index.html', 'about.html']) await utimes(at(site, name), new Date(0), new Date(0));
   expect(await exits(0, site.run('refresh'))).toBe('Nothing has changed.\n');
 });
 
-describe('without the pages as they were generated, a refresh that has something to write exits with 3', () => {
+describe('without the generated pages, a refresh that has something to write exits with 3', () => {
   const folder = (site: Everything) => join(site.directory, 'node_modules/.astro/astro-snippets');
   const packOf = async (site: Everything) => {
     const [pack, ...more] = (await readdir(folder(site))).filter((name) => name.endsWith('.pack'));

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startCommand } from '../support/command.ts';
 import { copyOfEverything, type Everything } from '../support/everything.ts';
 
-// What needs a real process. All other tests of commands run in the tests' process.
+// Tests that need a real process. All other tests of commands run in the tests' process.
 
 let site: Everything;
 beforeEach(async () => {
@@ -12,12 +12,12 @@ beforeEach(async () => {
 const start = (arguments_: readonly string[]) => {
   const command = startCommand(site.directory, arguments_, site.service.environment, { isGroup: true });
   const pid = command.process.pid as number;
-  // A test that fails must not leave its command running.
+  // A failed test must not leave its command running.
   onTestFinished(() => void (command.process.exitCode === null && process.kill(-pid, 'SIGKILL')));
   return { ...command, pid };
 };
 
-test('a command passes its status on, and writes results and trouble to different streams', async () => {
+test('a command sets the exit status, and writes results and trouble to different streams', async () => {
   site.service.put(2, 'about them');
   const changed = start(['check', '--exec', 'echo from the command; exit 7']);
   expect((await changed.ended).exitCode).toBe(7);
@@ -49,10 +49,10 @@ describe.skipIf(process.platform === 'win32')('a signal', () => {
     `trap 'echo cleaned; exit 9' ${signal}; echo begun; while :; do sleep 0.1; done`;
 
   test.each([
-    // Ctrl-C in a terminal reaches every process of its group, the command included.
+    // Ctrl-C reaches every process of the group, including the command.
     ['SIGINT', 'INT', -1],
     ['SIGTERM', 'TERM', 1],
-  ] as const)('%s lets the command that is running finish what it does', async (signal, name, target) => {
+  ] as const)('%s lets the running command finish its work', async (signal, name, target) => {
     site.service.put(2, 'about them');
     const { pid, output, ended } = start(['check', '--exec', script(name)]);
     await expect.poll(output).toContain('begun');

@@ -16,7 +16,7 @@ describe('the progress of a command', () => {
 
   const openProgress = ({ terminal }: Cli) => terminal.openProgress();
 
-  /** Calls it every 50 milliseconds, with the number of milliseconds. */
+  /** Calls `progress` every 50 milliseconds. */
   function work(progress: ReturnType<typeof openProgress>, milliseconds: number) {
     for (const end = time + milliseconds; time < end; ) {
       time += 50;
@@ -34,7 +34,7 @@ describe('the progress of a command', () => {
   });
 
   test.each(['printError', 'print'] as const)(
-    'is erased from a terminal before something is written with %s',
+    'is erased from a terminal before %s writes something',
     (method) => {
       const { context, output } = onTerminal(true);
       work(openProgress(context), 2_000);
@@ -64,10 +64,10 @@ describe('the progress of a command', () => {
   });
 });
 
-test('a command that takes more than 10 seconds says how far it is on standard error, and with --json nothing', async () => {
+test('a command that takes more than 10 seconds prints its progress on standard error, but not with --json', async () => {
   const site = await copyOfEverything();
   const { service } = site;
-  /** Runs a command on a clock that goes on by 10 seconds with each look, once all snippets have arrived. */
+  /** Runs a command on a clock that advances by 10 seconds with each reading once all snippets have been requested. */
   async function run(...arguments_: string[]): Promise<CliResult> {
     const before = service.requests().length;
     let time = 0;

@@ -41,7 +41,7 @@ describe('astro-snippets check', () => {
       let saidAfter = Number.POSITIVE_INFINITY;
       const clock = {
         ...virtual,
-        // Of the waits between attempts.
+        // For the waits between attempts.
         random: () => 0.5,
         now() {
           if (checking?.stderr().includes('ECONNREFUSED'))
@@ -65,7 +65,7 @@ describe('astro-snippets check', () => {
   );
 });
 
-test('astro-snippets get shows a snippet as a build would get it, or why it could not be fetched', async () => {
+test('astro-snippets get prints a snippet as a build gets it, or why it could not be fetched', async () => {
   const output = await exits(0, site.run('get', '8', '--params', '{"plan":"pro"}'));
   expect(output).toMatch(/^render · \d+(\.\d+)?m?s · 4B · 1 request\npro $/);
   expect(await exits(1, site.run('get', '999'))).toContain(
@@ -79,7 +79,7 @@ test('a refresh gives the same bytes as a full build when all snippets have chan
   const pictures = ['hero.png', 'late.jpg'].map(
     (name) => `<img alt="" src="https://${imageHost()}/${name}">`,
   );
-  // What the pages show then.
+  // Each id with its new content and the text on the pages.
   const changes = [
     [1, '<section>the woozle $& $1</section>', '<section>the woozle $& $1</section>'],
     [2, ''],
@@ -94,7 +94,7 @@ test('a refresh gives the same bytes as a full build when all snippets have chan
   await exits(0, site.run('refresh'));
   const refreshed = await published();
   for (const text of changes.flatMap(([, , ...shown]) => shown)) {
-    // The page, what is compressed of it, and the copies of these.
+    // The page, its compressed files, and copies of these.
     const showing = [...refreshed.values()].filter((content) => content.includes(text));
     expect(showing.length, text).toBeGreaterThanOrEqual(8);
   }
@@ -110,9 +110,9 @@ test('a refresh gives the same bytes as a full build when all snippets have chan
 });
 
 describe('astro-snippets refresh', () => {
-  // Windows has no modes.
+  // Windows has no file modes.
   test.skipIf(process.platform === 'win32')(
-    'leaves the permissions of what it writes as they are, and nothing that a killed one has left',
+    'keeps the permissions of files, and removes what a killed refresh left',
     async () => {
       const files = ['dist/index.html', 'dist/index.html.gz', '.vercel/output/static/index.html'];
       const modes = () =>
@@ -137,7 +137,7 @@ describe('astro-snippets refresh', () => {
     expect(await output()).toEqual(before);
   });
 
-  test('writes nothing if a page was changed after the build, or the other pages with --skip-modified', async () => {
+  test('writes nothing if a page was changed after the build, or only the other pages with --skip-modified', async () => {
     site.service.put(1, 'the woozle');
     site.service.put(2, 'about them');
     await writeFile(join(site.directory, 'dist/about.html'), 'minified');

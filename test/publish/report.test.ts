@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { copyOfEverything } from '../support/everything.ts';
 
-test('astro-snippets report compares with the build before, also after a refresh, and says when that was', async () => {
+test('astro-snippets report compares with the previous build, also after a refresh, and says when that was', async () => {
   const site = await copyOfEverything();
   const report = async () => {
     const { exitCode, output } = await site.run('report');
@@ -24,7 +24,7 @@ test('astro-snippets report compares with the build before, also after a refresh
   expect(before).toContain('<dd>–</dd>');
   expect(before).not.toContain('refreshed on');
 
-  // A page that shows a snippet twice is named once.
+  // A page with the same snippet twice is named once.
   const { snippets } = JSON.parse((await site.run('report', '--json')).stdout);
   const third = snippets.find(({ id, params }: { id: number; params?: string }) => id === 3 && !params);
   expect(third.pages.map(({ file }: { file: string }) => file)).toEqual([
@@ -33,7 +33,7 @@ test('astro-snippets report compares with the build before, also after a refresh
     'rss.xml',
   ]);
 
-  // Six bytes, and five characters.
+  // Six bytes, five characters.
   site.service.put(1, 'zwölf');
   await site.run('refresh');
   const refreshed = await report();
@@ -50,7 +50,7 @@ test('astro-snippets report compares with the build before, also after a refresh
   site.service.put(6, 'published since');
   await site.builds(site.service.environment);
   const built = await report();
-  // Snippets 2 and 5 were on that page alone, and 8 has other params.
+  // Snippets 2 and 5 were only on that page, and 8 has other params.
   expect(changesOf(built)).toEqual({ changed: 2, same: 7, gone: 2, added: 1 });
   expect(built).toContain('<dt>New, changed or gone</dt><dd>5</dd>');
   expect(built).toMatch(/<li>(<a [^>]*>)?words\.html/);

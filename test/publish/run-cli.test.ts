@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-test('shows colors on a terminal that has them, unless its environment says otherwise', async () => {
+test('shows colors on a terminal that supports them, unless the environment says otherwise', async () => {
   const stream = { isTTY: true };
   const green = '\u001b[32m  ok\u001b[39m';
   const TERM = 'xterm-256color';
@@ -44,7 +44,7 @@ test.each([
     expect((await waiting.ended).exitCode).toBe(status);
     one.kill(signal);
     expect((await one.ended).exitCode).toBe(status);
-    // A terminal sends SIGINT to the command, too; SIGTERM is passed on.
+    // A terminal also sends SIGINT to the command. SIGTERM is passed on.
     expect('done' in (await folder.files())).toBe(signal === 'SIGINT');
     expect(hasEnded).toBe(false);
     two.kill(signal);

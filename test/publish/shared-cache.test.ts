@@ -6,7 +6,7 @@ import { folderWith } from '../support/folder.ts';
 import { temporaryService } from '../support/service.ts';
 import { configWith, type Site, temporarySite } from '../support/site.ts';
 
-test('two sites with one cacheDir have a record each, and a wrong --manifest says which', async () => {
+test('two sites with one cacheDir have a record each, and the error for a wrong --manifest lists them', async () => {
   const { directory: cacheDir } = await folderWith({});
   const service = await temporaryService({ 1: 'old' });
   const files = {
@@ -31,7 +31,7 @@ test('two sites with one cacheDir have a record each, and a wrong --manifest say
   expect(output).toMatch(/Other records: .*dist \(.*, .*dist \(/);
 });
 
-test('in a cacheDir outside of the project, a record keeps its name when all is moved', () => {
+test('in a cacheDir outside the project, a record keeps its name when both are moved', () => {
   const nameAt = (place: string, cache: string) => {
     const root = join(place, 'site');
     return basename(manifestFile({ cacheDir: join(place, cache), root, outDir: join(root, 'dist') }));
@@ -41,7 +41,7 @@ test('in a cacheDir outside of the project, a record keeps its name when all is 
   expect(nameAt('/srv', 'site/.cache')).toBe('manifest.json');
 });
 
-test('a record in the output is not a file that was made from its pages', async () => {
+test('a record in the output does not count as a file made from its pages', async () => {
   const service = await temporaryService({ 1: 'a text that is long enough' });
   const site = await temporarySite({
     'astro.config.mjs': configWith('', { settings: `cacheDir: './dist/.cache',` }),

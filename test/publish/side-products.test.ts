@@ -16,16 +16,16 @@ const output = () => site.contents('dist', '.vercel');
 const refresh = (...flags: string[]) => site.run('refresh', ...flags);
 const about = 'Updated about.html\n';
 
-describe('files that hold a page and nothing else', () => {
+describe('copies and compressed files of a page', () => {
   beforeEach(async () => {
     site = await copyOfEverything();
   });
 
   test.for([
     ['a compressed file of another page', 'about.html.gz', gzipSync('another')],
-    ['a compressed file that is none', 'about.html.zst', Buffer.from('none')],
-    ['one that is cut off', 'about.html.br', brotliCompressSync('about').subarray(0, -3)],
-    ['one that holds far more', 'about.html.zst', zstdCompressSync(Buffer.alloc(5 * 2 ** 20))],
+    ['a compressed file that is not one', 'about.html.zst', Buffer.from('none')],
+    ['a compressed file that is cut off', 'about.html.br', brotliCompressSync('about').subarray(0, -3)],
+    ['a compressed file of far more bytes', 'about.html.zst', zstdCompressSync(Buffer.alloc(5 * 2 ** 20))],
     ['a copy that was changed', '.vercel/output/static/about.html', Buffer.from('minified')],
     ['a copy that lacks the page', '.vercel/output/static/about.html', undefined],
   ] as const)('keep a refresh from writing anything, with status 3: %s', async ([, name, bytes]) => {
@@ -41,13 +41,13 @@ describe('files that hold a page and nothing else', () => {
       `${name} ${reason}\nNothing was written. Build the site, or update the other pages with --skip-modified.\n`,
     );
     expect(await output()).toEqual(before);
-    // The page stays with what was made from it; the others are written.
+    // The page and its side products stay as they are. The other pages are written.
     expect(await refresh('--skip-modified')).toMatchObject({ exitCode: 3 });
     expect(await site.read('about.html')).toContain('about us');
     expect(await site.read('index.html')).toContain('woozle');
   });
 
-  test('are written with the page: a copy of it with another name, and a hard link', async () => {
+  test('are written with the page, also a copy with another name and a hard link', async () => {
     await cp(fileOf('dist/about.html'), fileOf('dist/200.html'));
     await link(fileOf('dist/about.html'), fileOf('dist/us.html'));
     for (const text of ['about them', 'about you']) {
@@ -62,14 +62,14 @@ describe('files that hold a page and nothing else', () => {
     expect(await exits(3, refresh())).toContain('200.html is not a copy of about.html\n');
   });
 
-  test('are not looked for once the copy is gone, as on a machine that only has the output', async () => {
+  test('are not expected if the copy is gone, as on a machine that only has the output', async () => {
     await rm(fileOf('.vercel'), { recursive: true });
     site.service.put(2, 'about them');
     expect(await refresh()).toMatchObject({ exitCode: 0 });
     expect(await site.list('.vercel')).toEqual([]);
   });
 
-  test('fail a build if they were made before snippets were inlined, and there is no record then', async () => {
+  test('fail a build if they were made before snippets were inlined, and no record is left', async () => {
     const config = await readFile(fileOf('astro.config.mjs'), 'utf8');
     const early = config
       .replace('compress()', '')
@@ -86,12 +86,12 @@ describe('files that hold a page and nothing else', () => {
   });
 });
 
-describe('a file that was made from pages after the build, and holds what a snippet was,', () => {
+describe('a file made from pages after the build, with old content', () => {
   beforeEach(async () => {
     site = await copyOfEverything();
   });
   const words = '<section>words with <a href="/prices">prices</a></section>';
-  // Of snippet 5.
+  // The script of snippet 5.
   const script = 'document.title = "five"';
 
   test.for([
@@ -109,7 +109,7 @@ describe('a file that was made from pages after the build, and holds what a snip
     expect(await refresh('--after', 'echo renewed')).toMatchObject({ exitCode: 0 });
   });
 
-  test('is not one that was there before, such as a page that somebody wrote by hand, or a bundle', async () => {
+  test('is not a file from before the build, such as a handwritten page or a bundle', async () => {
     for (const name of ['by-hand.html', '_astro/bundle.js', 'search.json']) {
       await mkdir(dirname(fileOf(`dist/${name}`)), { recursive: true });
       await writeFile(fileOf(`dist/${name}`), words);
@@ -132,7 +132,7 @@ describe('refresh --after', () => {
     site.service.put(2, 'about them');
   });
 
-  test('is asked for, with status 3, when a service worker lists the revision of a page', async () => {
+  test('is required, with status 3, if a service worker lists the revision of a page', async () => {
     const before = await output();
     const refused = {
       exitCode: 3,
@@ -158,7 +158,7 @@ Nothing was written. Build the site, or refresh with a command that renews what 
     expect(await runs()).toBe(1);
   });
 
-  test('exits with 1 when the command fails, and runs it again next time though no page changes', async () => {
+  test('exits with 1 if the command fails, and runs it again next time although no page changes', async () => {
     const failed = await refresh('--after', 'echo fails with 7 && exit 7');
     expect(failed).toMatchObject({
       exitCode: 1,
@@ -181,7 +181,7 @@ Nothing was written. Build the site, or refresh with a command that renews what 
     expect(await site.run('check')).toMatchObject(checked);
   });
 
-  test('waits for the command of another refresh, and does not run its own at the same time', async () => {
+  test('waits for the command of another refresh before it runs its own', async () => {
     await site.write({
       'slow.mjs': `import { appendFileSync, existsSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
@@ -199,7 +199,7 @@ while (!existsSync('ready')) await setTimeout(20);`,
     expect(await runs()).toBe(1);
   });
 
-  test('leaves the record that its command has written, as a build does', async () => {
+  test('keeps a record that its command has written, as a build does', async () => {
     const built = { ...JSON.parse(await readFile(site.record, 'utf8')), builtAt: '2030-01-01T00:00:00Z' };
     await writeFile(fileOf('built.json'), JSON.stringify(built));
     const build = `${renew} && node -e "fs.copyFileSync('built.json', '${site.record}')"`;
@@ -251,7 +251,7 @@ describe('files made from the pages of a folder after they were inlined', () => 
     expect(await stale({ ...found, ...others })).toEqual(Object.keys(found).sort());
   });
 
-  test('are found by an entry for the page in a precache list, however it is written, and others are not', async () => {
+  test('are found by an entry for the page in any precache list, and others are not', async () => {
     const entries = {
       minified: 'e.precacheAndRoute([{url:"about/index.html",revision:"abc"}],{})',
       'revision-first': `[{revision:'abc',url:'/about/'}]`,
@@ -271,7 +271,7 @@ describe('files made from the pages of a folder after they were inlined', () => 
     expect(await stale(named({ ...entries, ...others }))).toEqual(Object.keys(named(entries)).sort());
   });
 
-  test('are found in a search index below the output, whose command is named', async () => {
+  test('are found in a search index in the output, and its command is named', async () => {
     await folder.write({ 'public/my docs/search/pagefind-entry.json': '{}' });
     expect((await run('refresh')).stdout).toContain(
       `--after 'rm -rf "public/my docs/search" && pagefind --site public --output-subdir "my docs/search"'`,
@@ -279,7 +279,7 @@ describe('files made from the pages of a folder after they were inlined', () => 
   });
 });
 
-test('a Pagefind index is a reason for status 3 until --after rebuilds it, by the command that the message names', async () => {
+test('a Pagefind index is a reason for status 3 until --after rebuilds it with the command from the message', async () => {
   const copy = '.vercel/output/static';
   site = await copyOfEverything('pagefind');
   await cp(fileOf('dist/pagefind'), fileOf(`${copy}/pagefind`), { recursive: true });

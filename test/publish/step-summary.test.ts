@@ -7,7 +7,7 @@ import { elementsOf } from '../../src/html/parsed-html.ts';
 import { cli, testContext } from '../support/cli.ts';
 import { folderWith } from '../support/folder.ts';
 
-/** What is added for a check that found a snippet changed on these pages, and something unfinished. */
+/** The summary of a check that found a changed snippet on these pages, and unfinished work. */
 async function summaryOf(...pages: string[]): Promise<string> {
   const { directory, read } = await folderWith({});
   const file = join(directory, 'summary.md');
@@ -28,7 +28,7 @@ async function summaryOf(...pages: string[]): Promise<string> {
   return read('summary.md');
 }
 
-/** What a reader sees of a summary, with the names of its elements. */
+/** The text and the element names of a rendered summary. */
 function rendered(markdown: string): { elements: string[]; text: string } {
   const html = markdownIt({ html: true, linkify: true }).render(markdown);
   const elements = [...elementsOf(html)].map(({ tagName }) => tagName);
@@ -53,19 +53,19 @@ test.each([
   'https://evil.test www.evil.test @someone #1',
   '&lt;script&gt; &#60;b&#62;',
   '\\| \\<b>',
-])('a page with the name %j is shown as it is called, and is no Markdown', async (name) => {
+])('a page named %j is shown with that name, and not as Markdown', async (name) => {
   const { elements, text } = rendered(await summaryOf(name));
   expect(elements).toEqual(['h3', 'pre']);
   expect(text).toContain(`has changed ${name.replace(/\s+/g, ' ')} legal (collection)`);
 });
 
-test('a summary stays below the size that GitHub takes, and says that it leaves something out', async () => {
+test("a summary stays below GitHub's limit, and says if something is left out", async () => {
   const summary = await summaryOf(...Array<string>(5_000).fill('&'.repeat(290)));
   expect(Buffer.byteLength(summary)).toBeLessThan(1024 * 1024);
   expect(summary).toMatch(/\n… The rest is in the log of this step\.<\/pre>\n\n$/);
 });
 
-test('a summary is added to what the step has written before; one that cannot be written fails nothing', async () => {
+test('a summary is appended to the file; if it cannot be written, nothing fails', async () => {
   const { directory, read } = await folderWith({});
   const file = join(directory, 'summary.md');
   const { context } = testContext(directory, { GITHUB_STEP_SUMMARY: file });

@@ -15,7 +15,7 @@ beforeEach(async () => {
 const deployed = () => readFile(join(site.directory, 'deployed'), 'utf8').catch(() => '');
 const shown = (page: string) => expect.poll(() => site.read(page));
 
-/** Starts a watch that asks again only when it is called, and waits for its first check. */
+/** Starts a watch that checks again only when it is called, and waits for its first check. */
 async function startListening(arguments_: readonly string[] = []): Promise<{ url: string } & RunningCli> {
   const environment = { ...site.service.environment, SNIPPETS_WEBHOOK_SECRET: webhookSecret };
   const clock = steppedClock();
@@ -38,7 +38,7 @@ test('a signed call brings what was published to the site at once, and runs the 
   await expect.poll(deployed).toBe('xx');
 });
 
-test('calls that arrive during a check are one check after it', async () => {
+test('calls that arrive during a check lead to one check after it', async () => {
   const { service } = site;
   const { url } = await startListening();
   const perCheck = service.requests().length;
@@ -53,9 +53,9 @@ test('calls that arrive during a check are one check after it', async () => {
   await expect.poll(() => service.requests().length).toBe(3 * perCheck);
 });
 
-// Windows has no SIGTERM: a process is ended without notice.
+// Windows has no SIGTERM: the process is killed.
 test.skipIf(process.platform === 'win32')(
-  'on SIGTERM it listens no more while its deploy command comes to an end',
+  'on SIGTERM it stops listening while its deploy command ends',
   async () => {
     await site.write({
       'finish.mjs': `import { appendFileSync, existsSync } from 'node:fs';

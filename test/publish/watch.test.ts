@@ -21,7 +21,7 @@ const read = (name: string) => readFile(fileOf(name), 'utf8').catch(() => '');
 const deploy = `node -e "fs.appendFileSync('deployed', 'x'); process.exitCode = fs.existsSync('fails') ? 7 : 0"`;
 const deployed = () => read('deployed');
 
-/** Starts a watch, which begins its next check when it is told to. */
+/** Starts a watch. `check` runs its next check. */
 async function start(
   arguments_: readonly string[],
   { random = 0.5, folder = site.directory } = {},
@@ -33,7 +33,7 @@ async function start(
   return watching;
 }
 
-/** Ends the wait for the next check, and waits until that has done what it does. */
+/** Ends the wait for the next check, and waits until that check is done. */
 async function check(times = 1): Promise<void> {
   for (let time = 0; time < times; time++) {
     (await clock.waiting()).end();
@@ -55,7 +55,7 @@ test.each([
   [[], 'Checking every 30 s. Press Ctrl-C to stop.'],
   [['--listen', '127.0.0.1:0'], 'Checking every 300 s.'],
   [['--listen', '127.0.0.1:0', '--every', '10s'], 'Checking every 10 s.'],
-])('with %j it says %s', async (arguments_, expected) => {
+])('with %j it prints %s', async (arguments_, expected) => {
   const environment = { ...site.service.environment, SNIPPETS_WEBHOOK_SECRET: webhookSecret };
   const watching = startWatch(site.directory, ['watch', ...arguments_], environment, {
     clock: steppedClock(),
@@ -74,7 +74,7 @@ describe('a watch', () => {
     expect(await site.read('about.html')).toContain('about them');
     expect(await deployed()).toBe('x');
 
-    // Trouble is said once, and when it is over; another kind of trouble is said, too.
+    // Each kind of trouble is printed once, and so is its end.
     Object.assign(service.faults, { failing: 1, failingStatus: 402 });
     await check(2);
     expect(lines(watching, '402 Payment Required [payment-required]')).toBe(1);
@@ -104,7 +104,7 @@ describe('a watch', () => {
     expect(lines(watching, failed)).toBe(2);
   });
 
-  test('names what needs a build once, and again after it did not, and does not run the command', async () => {
+  test('names what needs a build once, and once more if it comes back, and does not run the command', async () => {
     const page = await site.read('about.html');
     site.service.put(2, 'about them');
     await appendFile(fileOf('dist/about.html'), '<!-- minified -->');
@@ -112,7 +112,7 @@ describe('a watch', () => {
     await check();
     const said = 'Build the site to update these pages.';
     expect(lines(watching, said)).toBe(1);
-    // Each line has the time.
+    // Each line starts with the time.
     const times = /^\d\d:\d\d:\d\d about\.html was changed after the build\n\d\d:\d\d:\d\d Build the site/m;
     expect(watching.output()).toMatch(times);
     expect(await deployed()).toBe('');
@@ -126,7 +126,7 @@ describe('a watch', () => {
     expect(await deployed()).toBe('x');
   });
 
-  test('deploys a build that somebody else has made, at once or before it starts again', async () => {
+  test('deploys a build made elsewhere, at once or when it starts again', async () => {
     const watching = await start(['--exec', deploy]);
     const build = async (builtAt: string) => {
       const record = JSON.parse(await readFile(site.record, 'utf8'));
@@ -143,7 +143,7 @@ describe('a watch', () => {
     expect(await deployed()).toBe('xx');
   });
 
-  test('runs the command of --after before that of --exec, and does not deploy until it has succeeded', async () => {
+  test('runs the --after command before the --exec command, and does not deploy until it has succeeded', async () => {
     site = await copyOfEverything('sw.js');
     const after = `node -e "fs.appendFileSync('deployed', 'a'); process.exitCode = fs.existsSync('fails') ? 5 : 0" && node -e "${renewPrecache}"`;
     await site.write({ fails: '' });
@@ -157,7 +157,7 @@ describe('a watch', () => {
     watching.kill('SIGTERM');
     expect((await watching.ended).exitCode).toBe(143);
 
-    // Nor does another one, while the service is down and when it is not.
+    // Neither does another watch, whether the service is down or not.
     const other = await start(['--exec', deploy]);
     site.service.clearFaults();
     await check();
@@ -182,7 +182,7 @@ describe('a watch with --build', () => {
   beforeEach(async () => {
     folder = await folderWith({
       'source/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
-      // A generator, and a minifier, whose work a refresh would undo.
+      // A generator and a minifier. A refresh would undo the minifier's work.
       'build.mjs': `import { spawnSync } from 'node:child_process';
 import { appendFileSync, cpSync, existsSync } from 'node:fs';
 appendFileSync('built', 'x');
@@ -199,7 +199,7 @@ process.exitCode = status;`,
     return start(commands, { folder: folder.directory });
   };
 
-  test('builds and deploys a site that was never built, and one whose pages a minifier changes', async () => {
+  test('builds and deploys a site that was never built, and a site with minified pages', async () => {
     const watching = await startThere();
     expect(watching.output()).toMatch(
       /^\d\d:\d\d:\d\d The site has no usable record: No build manifest found .*\[missing-manifest\]\n\d\d:\d\d:\d\d Building the site\.$/m,
@@ -209,12 +209,12 @@ process.exitCode = status;`,
     await check();
     expect(watching.output()).toMatch(/index\.html was changed after the build\n\S+ Building the site\./);
     expect(await folder.read('dist/index.html')).toContain('woozle');
-    // The record was read again: nothing is left to do.
+    // The new record was read, so nothing is left to do.
     await check(2);
     expect([await built(), await deployedThere()]).toEqual(['xx', 'xx']);
   });
 
-  test('deploys nothing after a failed build, leaves out more and more turns, and builds at once after another change', async () => {
+  test('deploys nothing after a failed build, tries again less and less often, and builds at once after another change', async () => {
     const watching = await startThere();
     await folder.write({ fails: '' });
     site.service.put(1, 'the woozle');
@@ -244,11 +244,11 @@ process.exitCode = status;`,
     ]);
   });
 
-  test('says that a command has not built the site, also where an old record is left, and deploys nothing', async () => {
+  test('says if a command has not built the site, also if an old record is left, and deploys nothing', async () => {
     const watching = await startThere('exit 0');
     const said = 'The command of --build left no new record of a build at';
     expect(lines(watching, said)).toBe(1);
-    // That there is still no record is nothing else to build.
+    // A record that is still missing is no new reason to build.
     await check();
     expect(lines(watching, said)).toBe(1);
     await folder.write({ 'dist/index.html': '<p><snippet-embed id="1"></snippet-embed></p>' });
@@ -260,7 +260,7 @@ process.exitCode = status;`,
     expect(await deployedThere()).toBe('');
   });
 
-  test('neither builds nor deploys again what a check --exec does meanwhile', async () => {
+  test('does not repeat what a check --exec has built and deployed meanwhile', async () => {
     await folder.write({
       held: '',
       'wait.mjs': `import { existsSync, writeFileSync } from 'node:fs';

@@ -9,7 +9,7 @@ import { type LockHolder, takeLock } from '../../src/record/output-lock.ts';
 const folder = mkdtempSync(join(tmpdir(), 'output-lock-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The lock of another process than this one, on the same host. */
+/** The lock of another process on the same host. */
 const another: LockHolder = {
   work: 'build',
   token: 'another',
@@ -36,10 +36,10 @@ test.for<[name: string, lock: Partial<LockHolder> | string, silence: number, isT
   ['from another process with its pid', { ...running, started: '1' }, 0, true],
   ['from a build of this process that failed', own, 0, true],
   ['not from a refresh of this process', { ...own, work: 'refresh' }, 1e6, false],
-  ['not from another host that was just heard of', { host: 'build-2' }, 29_000, false],
+  ['not from another host that was active just now', { host: 'build-2' }, 29_000, false],
   ['from another host after 30 s of silence', { host: 'build-2' }, 31_000, true],
-  ['not from one that cannot be read', 'half of a', 0, false],
-  ['from one that cannot be read, after 30 s of silence', 'half of a', 31_000, true],
+  ['not from an unreadable lock', 'half of a', 0, false],
+  ['from an unreadable lock after 30 s of silence', 'half of a', 31_000, true],
 ])('a lock may be taken over %s', ([, lock, silence, isTaken]) => {
   const file = join(folder, 'taken.lock');
   writeFileSync(file, typeof lock === 'string' ? lock : JSON.stringify({ ...another, ...lock }));
@@ -50,10 +50,10 @@ test.for<[name: string, lock: Partial<LockHolder> | string, silence: number, isT
   taken?.release();
 });
 
-// A file can have this name, and cannot be renamed to a longer one, whatever the user may do.
+// A file with this name cannot be renamed to a longer name, even by root.
 const unmovable = join(folder, `${'x'.repeat(245)}.lock`);
 
-test('an abandoned lock that cannot be removed is an error, and is not tried again for ever', async () => {
+test('an abandoned lock that cannot be removed is an error instead of an endless loop', async () => {
   take(unmovable, 'build');
   const holder = JSON.parse(readFileSync(unmovable, 'utf8'));
   writeFileSync(unmovable, JSON.stringify({ ...holder, started: 'before this process' }));
