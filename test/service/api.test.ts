@@ -52,7 +52,7 @@ describe('variables of a template', () => {
     const { text } = await ask(render(1, { name: '<b>"Zoë" & Co', other: 1 }));
     expect(JSON.parse(text)).toEqual({ content: 'Hello &lt;b&gt;&#34;Zoë&#34; &amp; Co!' });
   });
-  test('are not escaped where the template says so', async () => {
+  test('are not escaped if the template says so', async () => {
     expect(JSON.parse((await ask(render(3, { html: '<b>' }))).text)).toEqual({ content: '<b>' });
   });
   test.for(['[]', '"x"', '{', '1', 'null', ''])(

@@ -6,14 +6,14 @@ import type { WatchOutput } from '../../src/cli/cli-output.ts';
 import { folderWith } from '../support/folder.ts';
 
 let publisher: SitePublisher;
-/** What was asked of the watch: `start`, `check` or `stop`; and when it has `stopped`. */
+/** The calls of the watch: `start`, `check`, `stop`, and its end, `stopped`. */
 let asked: string[];
 let listener: WatchListener;
 
 const emit = (event: object) => listener.onEvent({ at: new Date().toISOString(), ...event } as WatchOutput);
 const wait = (upToDate: boolean) => emit({ event: 'waiting', upToDate, milliseconds: 60_000 });
 
-/** A turn, in which these events follow each other. */
+/** A turn of the watch with these events. */
 function turn(upToDate: boolean, ...events: object[]): void {
   emit({ event: 'checking' });
   for (const event of events) emit(event);
@@ -58,7 +58,7 @@ async function build(): Promise<void> {
   expect(await publisher.settled()).toMatchObject({ state: 'done' });
 }
 
-test('what is published while a check is under way is on the site after the next one', async () => {
+test('a snippet published during a check is on the site after the next check', async () => {
   await build();
   emit({ event: 'checking' });
   vi.advanceTimersByTime(100);
@@ -69,7 +69,7 @@ test('what is published while a check is under way is on the site after the next
   expect((await publisher.settled())?.state).toBe('done');
 });
 
-test('publishes after a build that failed do not wait until the watch builds again: one new watch starts after its end', async () => {
+test('a publish after a failed build does not wait for the next build: a new watch starts when the old one has ended', async () => {
   publisher.publish();
   const failed = { succeeded: false, problem: 'exited with status 1', retryMilliseconds: 120_000 };
   turn(false, { event: 'building' }, { event: 'built', ...failed });
@@ -85,7 +85,7 @@ test('publishes after a build that failed do not wait until the watch builds aga
   expect(asked.filter((what) => what !== 'check')).toEqual(['start', 'stop', 'stopped', 'start']);
 });
 
-test('what waited for a reason to go, such as an expired subscription, took as long as since it was published', async () => {
+test('the duration of an update that had to wait, as for a subscription, counts from the publish', async () => {
   await build();
   publisher.publish();
   const startedAt = Date.now();
@@ -97,7 +97,7 @@ test('what waited for a reason to go, such as an expired subscription, took as l
   expect(await publisher.settled()).toMatchObject({ startedAt, finishedAt: startedAt + 30_000 });
 });
 
-test('what held an update back is not said of the next one', async () => {
+test('the trouble of one update is not shown for the next one', async () => {
   await build();
   publisher.publish();
   turn(false, { event: 'trouble', error: { message: 'The service answers 503.' } }, { event: 'recovered' });

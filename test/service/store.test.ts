@@ -5,7 +5,7 @@ import { startService } from '../../playground/service/index.ts';
 import { folderWith } from '../support/folder.ts';
 
 describe('a database of another version', () => {
-  /** Says it of a database that a service has just made, and starts the service again. */
+  /** Gives a new database another version, and starts the service again. */
   async function startAfterChange(change: string) {
     const file = join((await folderWith({})).directory, 'service.sqlite');
     const first = await startService({ database: file });
@@ -22,7 +22,7 @@ describe('a database of another version', () => {
     return { ...second, secret, said, organizationId: organization?.id ?? 0 };
   }
 
-  test('is set aside whole, and said, and its keys stay', async () => {
+  test('is set aside with a message, and its keys stay', async () => {
     const { store, secret, said, organizationId } = await startAfterChange('');
     expect(store.snippets.get(organizationId, 41)?.name).toBe('Announcement banner');
     expect(store.snippets.get(organizationId, 900)).toBeUndefined();
@@ -34,7 +34,7 @@ describe('a database of another version', () => {
     other.close();
   });
 
-  test('whose keys have another form is set aside without them, and that is said', async () => {
+  test('whose keys have another form is set aside without them, with a message', async () => {
     const change = 'ALTER TABLE api_keys RENAME COLUMN hash TO digest';
     const { store, secret, said } = await startAfterChange(change);
     expect(store.keys.find(secret)).toBeUndefined();

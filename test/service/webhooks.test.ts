@@ -21,7 +21,7 @@ let send: Awaited<ReturnType<typeof signIn>>['send'];
 let receiver: LocalServer;
 let url: string;
 const messages: Message[] = [];
-/** What the receiver answers with, one by one; then 202. `null` is no answer. */
+/** The receiver's answers in turn, then 202. `null` is no answer. */
 const answers: (number | null)[] = [];
 
 beforeEach(async () => {
@@ -51,7 +51,7 @@ const publish = (id = 42) =>
 
 const secretIn = (page: string) => /whsec_[\w+/]+=*/.exec(page)?.[0] ?? '';
 
-/** Switches it on, as a user does. */
+/** Switches the webhook on in the website. */
 async function switchOn(): Promise<string> {
   const answer = await send(path, { url });
   expect(answer.status).toBe(200);
@@ -61,14 +61,14 @@ async function switchOn(): Promise<string> {
 const deliveries = () => service.store.webhooks.list(organization, 10);
 
 describe('a webhook of the service', () => {
-  test('tells of everything that changes what is served, signed as Standard Webhooks says', async () => {
+  test('reports every change of what is served, signed as in Standard Webhooks', async () => {
     const secret = await switchOn();
     await publish();
     await send('/snippets/42/versions/1/roll-back', { confirm: 'yes' });
     await send('/snippets/42/unpublish', { confirm: 'yes' });
     await publish(43);
     await send('/snippets/43/delete', { confirm: 'yes' });
-    // These change nothing that is served.
+    // These do not change what is served.
     await send('/snippets/44', { name: 'N', draft: 'draft', sample: '{}', action: 'save' });
     await send('/snippets/44/unpublish');
     await service.webhooks.settled();
@@ -114,7 +114,7 @@ describe('a webhook of the service', () => {
     expect(deliveries()).toMatchObject([{ state: 'failed', attempts: 5, answer }]);
   });
 
-  test('is not sent before it is switched on, again after 410, or after it was switched off', async () => {
+  test('is not sent before it is switched on, after 410, or after it was switched off', async () => {
     await publish();
     await switchOn();
     answers.push(410);
@@ -146,7 +146,7 @@ describe('a webhook of the service', () => {
 });
 
 describe('the page of the webhook', () => {
-  test('shows the secret once, and another one when it is replaced', async () => {
+  test('shows the secret once, and a new one when it is replaced', async () => {
     const first = await switchOn();
     expect(first).toMatch(/^whsec_[\w+/]{43}=$/);
     expect(await read(path)).not.toContain('whsec_');

@@ -33,7 +33,7 @@ beforeEach(() => {
 afterAll(() => service.close());
 
 describe('the session of the website', () => {
-  test('leads to where one wanted to go', async () => {
+  test('leads to the page that was requested before signing in', async () => {
     const refused = await open('/snippets/42?page=/visit/', 'none=1');
     const [wanted = ''] = refused.headers.get('set-cookie')?.split(';') ?? [];
     const link = await fetch(service.loginLink(mine), { headers: { cookie: wanted }, redirect: 'manual' });
@@ -117,7 +117,7 @@ describe('snippets on the website', () => {
     expect(service.store.snippets.published(mine, id)?.content).toBe('second');
     await send(rollBack, { confirm: 'yes' });
     expect(service.store.snippets.published(mine, id)?.content).toBe('first');
-    // That one is served now, and there is no tenth.
+    // Version 3 is served now, and version 10 does not exist.
     for (const number of [3, 10])
       expect((await open(`${path}/versions/${number}/roll-back`)).status).toBe(404);
     expect(service.store.snippets.get(mine, id)?.draft).toBe('not published yet');
@@ -130,7 +130,7 @@ describe('snippets on the website', () => {
     expect(page).toMatch(/ srcdoc="[^"]*&lt;b&gt;&amp;lt;you&amp;gt;&lt;\/b&gt;/);
     expect(service.store.snippets.get(mine, 42)?.name).toBe('Free-shipping line');
   });
-  test('are previewed while they are typed, with how to embed them', async () => {
+  test('are previewed while one types, with how to embed them', async () => {
     const { path, id } = add('one');
     const typed = { name: 'x', draft: '<b>{{ who }}</b><script>1</script>', sample: '{"who":"<you>"}' };
     expect(await (await send(`${path}/draft`, typed)).json()).toEqual({
@@ -170,14 +170,14 @@ describe('snippets on the website', () => {
     await send(path, { ...typed, action: 'publish' });
     expect(stored(id)?.publishedContent).toBe('Plan {{ plan }}');
   });
-  test('are found by their drafts and by what is published', async () => {
+  test('are found by their drafts and by their published content', async () => {
     const { path, form, id } = add('Rare <b>Geisha</b>');
     await send(path, { ...form, draft: 'Common arabica', action: 'save' });
     for (const search of ['geisha', 'ARABICA']) {
       expect(await read(`/snippets?search=${search}`)).toContain(`href="/snippets/${id}"`);
     }
   });
-  test('are compared with the version before, and with the draft', async () => {
+  test('are compared with the previous version and with the draft', async () => {
     const { path, form } = add('same\none\n');
     await send(path, { ...form, draft: 'same\ntwo\n', action: 'publish' });
     await send(path, { ...form, draft: 'same\nthree\n', action: 'save' });
@@ -279,7 +279,7 @@ function add(draft: string): { id: number; path: string; form: Record<string, st
 const stored = (id: number) => service.store.snippets.get(mine, id);
 
 describe('a draft', () => {
-  test('that differs from what is published is marked in the list and on its page', async () => {
+  test('that differs from the published content is marked in the list and on its page', async () => {
     const { path, form, id } = add('one');
     const row = async () =>
       new RegExp(`<tr>(?:(?!</tr>)[^])*"${path}"(?:(?!</tr>)[^])*</tr>`).exec(await read('/snippets'))?.[0];
@@ -308,7 +308,7 @@ describe('a draft', () => {
 
 describe('publishing', () => {
   test.for(['', ' \n', '{% if plan %}text{% endif %}'])(
-    'content that shows nothing is asked about: %j',
+    'content that shows nothing needs a confirmation: %j',
     async (draft) => {
       const { path, form, id } = add('one');
       const answer = await send(path, { ...form, draft, action: 'publish' });
@@ -342,7 +342,7 @@ describe('publishing', () => {
 });
 
 test.for(['unpublish', 'delete'])(
-  'to %s a snippet is asked about, with every place that shows it',
+  'to %s a snippet needs a confirmation, which lists every place that shows it',
   async (way) => {
     const { path, id } = add('one');
     expect(await (await send(`${path}/${way}`, {})).text()).toContain('<input type="hidden" name="confirm"');
@@ -358,7 +358,7 @@ test.for(['unpublish', 'delete'])(
 test('an unpublished snippet keeps its draft and its versions, and can be published again', async () => {
   const { path, form, id } = add('one');
   await send(`${path}/unpublish`, { confirm: 'yes' });
-  // So that it is said at once what that means for the site.
+  // The site is updated, so that its problems show at once.
   expect(published).toBe(1);
   expect(stored(id)).toMatchObject({ draft: 'one', published: null });
   expect(service.store.snippets.published(mine, id)).toBeUndefined();
@@ -367,7 +367,7 @@ test('an unpublished snippet keeps its draft and its versions, and can be publis
   expect(service.store.snippets.published(mine, id)?.content).toBe('two');
 });
 
-test('a deleted snippet is in no list, and its id is not given to another one', async () => {
+test('a deleted snippet is in no list, and its id is not used again', async () => {
   const { path, id } = add('one');
   const answer = await send(`${path}/delete`, { confirm: 'yes' });
   expect(answer.headers.get('location')).toBe(`/snippets?deleted=${id}`);
@@ -377,7 +377,7 @@ test('a deleted snippet is in no list, and its id is not given to another one', 
   expect((await open(path)).status).toBe(404);
 });
 
-test('revoking a key is asked about, with who uses it, and takes no answer to another question', async () => {
+test('revoking a key needs a confirmation, which says who uses it; an answer to another question does not count', async () => {
   const { key, secret } = service.store.keys.create(mine, 'secret', 'Build');
   const isRevoked = () => service.store.keys.list(mine).find(({ id }) => id === key.id)?.revokedAt !== null;
   const path = `/keys/${key.id}/revoke`;
@@ -402,7 +402,7 @@ test('revoking a key is asked about, with who uses it, and takes no answer to an
   expect(isRevoked()).toBe(true);
 });
 
-test('the sign-in page has a new link written to the terminal, without a restart, and does not show it', async () => {
+test('the sign-in page writes a new link to the terminal, without a restart, and does not show it', async () => {
   const answer = await send('/login', {}, { cookie: '' });
   const page = await answer.text();
   expect(page).toContain('A new link is in the terminal.');

@@ -37,7 +37,7 @@ test.each([
   ['index.html', '/'],
   ['about/index.html', '/about/'],
   ['about.html', '/about.html'],
-])('where Astro did not write it, the file %s is published as %s', (name, url) => {
+])('without Astro, the file %s is published as %s', (name, url) => {
   expect(publishedUrl(name, true, undefined)).toBe(url);
 });
 

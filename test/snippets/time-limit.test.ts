@@ -4,13 +4,13 @@ import { cli } from '../support/cli.ts';
 import { createFolder } from '../support/folder.ts';
 import { httpServer } from '../support/tls-server.ts';
 
-/** Inlines a page with these snippets while all of them arrive, and again when some do not. */
+/** Inlines a page while all of its snippets arrive, and again when some do not. */
 async function inlineTwice(first: number[], second: number[], { isRefused = false } = {}) {
   let isTrouble = false;
   const { origin, close } = await httpServer(
     (request, response) => {
       const id = Number(/snippets\/(\d+)/.exec(request.url)?.[1]);
-      // Of those below 100, none arrives; those from 200 on are gone.
+      // Ids below 100 do not arrive, and those from 200 on are gone.
       if (isTrouble && id < 100) return;
       const isGone = isTrouble && id >= 200;
       response.writeHead(isGone ? 404 : 200, { 'content-type': 'application/problem+json' });
@@ -59,7 +59,7 @@ test.for([
   },
 );
 
-test('a snippet that arrives in time is current, whatever hangs beside it', async () => {
+test('a snippet that arrives in time is current, whatever else hangs', async () => {
   const { exitCode, page } = await inlineTwice([1, 100], [1, 100]);
   expect({ exitCode, page }).toEqual({ exitCode: 0, page: '<p>old</p><p>new</p>' });
 });
@@ -67,7 +67,7 @@ test('a snippet that arrives in time is current, whatever hangs beside it', asyn
 test.for([
   ['was never fetched', 2, `Snippet 2: ${limit}`],
   ['does not exist any more', 200, 'Snippet 200: 404 Not Found [not-found]'],
-] as const)('one that %s has failed, whatever the others have', async ([, id, message]) => {
+] as const)('a snippet that %s fails, even if others have old content', async ([, id, message]) => {
   const { exitCode, output } = await inlineTwice(id === 2 ? [1] : [1, id], [1, id]);
   expect(exitCode).toBe(1);
   expect(output).toContain(message);

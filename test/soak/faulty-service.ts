@@ -2,10 +2,10 @@ import { createSecureServer, constants as http2, type ServerHttp2Stream } from '
 import type { AddressInfo, Socket } from 'node:net';
 import { makeCertificate } from '../support/tls-server.ts';
 
-// A service over HTTP/2, in its own process, so that what is measured is the client. It does at random whatever a
-// service, a gateway or a network may do.
+// A service over HTTP/2, in its own process, so that only the client is measured. It fails at random in every way that a
+// service, a gateway or a network can.
 
-/** What becomes of a snippet however often it is asked for. Of twenty, one is dead and one is missing. */
+/** Whether a snippet can arrive. Of twenty, one is dead and one is missing. */
 export function kindOf(id: number): 'good' | 'dead' | 'missing' {
   return id % 20 === 1 ? 'dead' : id % 20 === 2 ? 'missing' : 'good';
 }
@@ -40,7 +40,7 @@ const refuse = (status: number, more = {}): Act => {
   };
 };
 
-/** By the share of requests. */
+/** What happens, by the share of requests. */
 const chances: readonly (readonly [share: number, act: Act])[] = [
   [0.05, (stream, id) => later(1_000 * Math.random(), () => answer(stream, id))],
   [0.005, () => {}],
@@ -72,7 +72,7 @@ async function serve(): Promise<void> {
   });
   server.on('session', (session) => {
     session.on('error', () => {});
-    // Most say GOAWAY and serve what is open. Others do not.
+    // Half of the sessions close gracefully. The others are destroyed.
     later(20_000 * Math.random(), () => {
       if (session.destroyed || Math.random() < 0.5) return session.close();
       session.goaway(http2.NGHTTP2_NO_ERROR, Math.max(1, (session.state.lastProcStreamID ?? 1) - 10));
@@ -81,7 +81,7 @@ async function serve(): Promise<void> {
   });
   server.on('connection', (socket: Socket) => {
     socket.on('error', () => {});
-    // Some end before the handshake.
+    // Some connections end before the handshake.
     later(Math.random() < 0.05 ? 0 : 40_000 * Math.random(), () => socket.resetAndDestroy());
   });
   for (const event of ['tlsClientError', 'error']) server.on(event, () => {});

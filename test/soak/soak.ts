@@ -10,8 +10,8 @@ import { SnippetClient } from '../../src/client/snippet-client.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
 import { contentOf, kindOf } from './faulty-service.ts';
 
-// Runs the client for a long time against a service that does whatever may go wrong, over TLS and HTTP/2. It fails if a
-// request ends in another way than the retry policy promises, or does not end; and if memory grows.
+// Runs the client for a long time against a service that fails in every way, over TLS and HTTP/2. Fails if a request does
+// not end as the retry policy promises, or if memory grows.
 
 const program = new Command('npm run soak --')
   .description('The client against a service that fails at random: nothing is lost, and memory stays.')
@@ -19,13 +19,13 @@ const program = new Command('npm run soak --')
   .parse();
 const minutes: number = program.opts()['minutes'];
 
-// In MB, over the whole run: what a leak of 100 bytes for each request would come to.
+// In MB, over the whole run: a leak of 100 bytes per request would exceed it.
 const growthAllowed = { heap: 8, rss: 64 };
 // A snippet may take two minutes, and outages last 20 s.
 const roundTimeout = 300_000;
-// Shorter than by default, so that more goes wrong in an hour; longer than a busy machine keeps the service waiting.
+// Shorter than the defaults, so that more goes wrong in an hour, but long enough for a busy machine.
 const limits = { attemptTimeout: 8_000, idleTimeout: 4_000, connectTimeout: 4_000, bodyBytes: 200_000 };
-/** What a snippet may fail with. The last attempt of a dead one may end with its connection. */
+/** The codes that a snippet may fail with. The last attempt for a dead one may end with its connection. */
 const promised = {
   good: [] as string[],
   dead: ['server-error', 'network', 'timeout'],
@@ -73,7 +73,7 @@ async function round(client: SnippetClient): Promise<void> {
 
 /** In MB. */
 async function sample(): Promise<{ heap: number; rss: number }> {
-  // Streams that have just ended are let go of in the turns that follow.
+  // Ended streams are released in later turns of the event loop.
   await setTimeout(200);
   collectGarbage();
   collectGarbage();
@@ -81,7 +81,7 @@ async function sample(): Promise<{ heap: number; rss: number }> {
   return { heap: heapUsed / 1e6, rss: rss / 1e6 };
 }
 
-// One client for the whole run, and beside it some that are closed after a round.
+// One client for the whole run, and others that are closed after a round.
 const kept = open(both);
 const samples: Awaited<ReturnType<typeof sample>>[] = [];
 const start = performance.now();
@@ -100,7 +100,7 @@ await kept.close();
 service.removeAllListeners('exit').disconnect();
 
 const flaws = counts.wrong > 0 ? [`${counts.wrong} requests ended in another way than promised`] : [];
-// In the first fifth, code is compiled and pools are filled.
+// In the first fifth, code is compiled and pools fill.
 const fifth = Math.floor(samples.length / 5);
 if (fifth === 0) flaws.push('too short to see whether memory grows');
 for (const what of ['heap', 'rss'] as const) {

@@ -10,16 +10,16 @@ test.for<[source: string, requests: [id: number, params?: string][]]>([
     [[10]],
   ],
   ['snippetLoader({ home: { id: 11 }, about: { id: 12 } }); const other = { id: 13 };', [[11], [12]]],
-  // Known when the page is rendered, or no embed at all.
+  // Not known before the page is rendered, or not an embed.
   ['<Snippet id={id} /><snippet-embed id="{n}"></snippet-embed><snippet-embedded id="1" />', []],
   [`<snippet-embed id="0"></snippet-embed><snippet-embed id="7" params='{'></snippet-embed>`, []],
-])('in %s, these snippets are asked for early', ([source, requests]) => {
+])('in %s, these snippets are requested early', ([source, requests]) => {
   const found = embedsIn('page.astro', source).flatMap((embed) => literalRequest(embed) ?? []);
   expect(found).toMatchObject(requests.map(([id, params]) => ({ id, params })));
 });
 
 test.for<[source: string, file: string, found: string[]]>([
-  // Computed, and without an id.
+  // Computed ids, and no id.
   ['<Snippet {id} /><Snippet {...props} /><Snippet of={a} /><snippet-embed>', 'a.astro', ['?', '?', '?', '']],
   ['<Snippet params={{ a: () => 1 }} id={2} />', 'a.astro', ['2']],
   ["import { Snippet as S } from 'astro-snippets/components';\n<S id={1} />", 'a.mdx', ['1']],
@@ -36,7 +36,7 @@ test.for<[source: string, file: string, found: string[]]>([
     'a.astro',
     ['3'],
   ],
-  // A component in code is rendered.
+  // A component in <code> is rendered.
   ['<code><snippet-embed id="1"><Snippet id={2} /></code>', 'a.astro', ['2']],
 ])('%s in %s contains these ids', ([source, file, found]) => {
   expect(embedsIn(file, source).map(({ id }) => id ?? '?')).toEqual(found);
@@ -46,7 +46,7 @@ test.for<[id: string, root: string]>([
   ['C:\\site\\src\\pages\\index.astro', 'C:\\site\\'],
   ['C:/site/src/pages/index.astro?astro&type=script&index=0', 'C:\\site'],
   ['/site/src/pages/index.astro', '/site/'],
-])('the file of %s is compared with slashes, and known by its path in the project', ([id, root]) => {
+])('the file of %s gets forward slashes and its path in the project', ([id, root]) => {
   expect(fileOf(id)).toMatch(/^(?:C:)?\/site\/src\/pages\/index\.astro$/);
   expect(shownSource(id, root)).toBe('src/pages/index.astro');
 });

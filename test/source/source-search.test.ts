@@ -5,7 +5,7 @@ import { folderWith } from '../support/folder.ts';
 
 const embed = (id: string) => `<snippet-embed id="${id}"></snippet-embed>`;
 
-/** @param imports by the names of sources. */
+/** @param imports by source file. */
 async function search(files: Record<string, string>, imports?: Record<string, string[]>) {
   const { directory } = await folderWith({ ...files, 'shared/Far.astro': `\n${embed('5')}` });
   const root = join(directory, 'site');
@@ -27,7 +27,7 @@ async function search(files: Record<string, string>, imports?: Record<string, st
   return new SourceSearch(source as unknown as SiteSource);
 }
 
-test('a snippet is written in all places of its id; else, in one of those that compute one', async () => {
+test('a snippet is written in all places with its id, otherwise in one of those that compute an id', async () => {
   const literal = Array.from({ length: 5 }, (_, index) => [`site/src/${index}.md`, `\n${embed('1')}`]);
   const some = await search({
     ...Object.fromEntries(literal),
@@ -51,7 +51,7 @@ test('a snippet is written in all places of its id; else, in one of those that c
   expect((await search({})).whereWritten({ id: '6' })).toBe('');
 });
 
-test('an embed is written in one place, if that is certain, of the modules behind its page', async () => {
+test('an embed is written in one place among the modules of its page, if that is certain', async () => {
   const files = {
     'site/src/pages/own.astro': embed('1'),
     'site/src/pages/list.astro': '<Snippet {id} />',

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the code of modules, in strings.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: code of modules in strings.
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
@@ -55,7 +55,7 @@ test.each([
   expect([...find(code)]).toEqual([]);
 });
 
-test('the slot of a server island is told apart from its fallback, and from what is around it', () => {
+test('the slot of a server island is told apart from its fallback and its surroundings', () => {
   const island = (slots: string) =>
     `import { Snippet } from 'astro-snippets/components';
 $$renderComponent($$result, "Late", Late, { "server:component-directive": "defer" }, ${slots})`;

@@ -5,16 +5,16 @@ import { resolveSettings, type Settings } from '../../src/settings/settings.ts';
 
 export const apiKey = 'sk_test_3f1c9a6b52d84e07';
 
-/** The settings of a run, without a cache unless it is told of a folder. */
+/** The settings of a run, by default without a cache. */
 export function settingsWith(more: Partial<Settings> = {}): Settings {
   const environment = { SNIPPETS_API_KEY: apiKey, SNIPPETS_RENDER_BASE_URL: 'https://render.test' };
   return { ...resolveSettings(parseOptions({}), environment), ...more };
 }
 
-/** How a service can fail; a number is the status of a problem. */
+/** How a service can fail. A number is the status of a problem. */
 export type Failing = 'network' | 'timeout' | 401 | 402 | 403 | 404 | 500;
 
-/** A service that answers each of these in turn, content or a failure, and then the last one again. */
+/** A service that gives these answers (content or a failure) in turn, and then repeats the last one. */
 export function fakeService(...answers: (string | { fails: Failing })[]) {
   let asked = 0;
   const transport: Transport = {

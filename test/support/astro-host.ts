@@ -10,15 +10,15 @@ class Exit extends Error {}
 
 interface Run {
   output: string;
-  /** Ends the run as `process.exit` ends a process. */
+  /** Ends the run, as `process.exit` ends a process. */
   exit(status: number): void;
 }
 
 const astro = (path: string) => import(pathToFileURL(join(process.argv[2] as string, path)).href);
 const { cli } = await astro('dist/cli/index.js');
-// esbuild keeps the folder it is loaded in, and its process starts there later. A site's folder would be gone by then.
+// Loaded here because esbuild starts its process later in the current folder, and a site's folder may be gone by then.
 await astro('dist/core/build/index.js');
-// Astro writes an error 400 ms after it has ended a process that does not end. That belongs to the run that is over.
+// Astro prints an error if the process still runs 400 ms after its exit. It belongs to the old run.
 const runs = new AsyncLocalStorage<Run>();
 let latest: Run | undefined;
 const current = () => runs.getStore() ?? latest;
@@ -35,11 +35,11 @@ for (const stream of [process.stdout, process.stderr]) {
 
 process.exit = ((status?: number) => {
   current()?.exit(status ?? Number(process.exitCode ?? 0));
-  // Nothing after the call may happen.
+  // Nothing after the call may run.
   throw new Exit();
 }) as typeof process.exit;
 
-// What the stubbed exit has thrown in a callback, and what would end a real process.
+// Handles what the stubbed exit throws in a callback, and errors that would end a real process.
 const endLatest = (error: unknown, why = '') => {
   if (error instanceof Exit) return;
   const run = current();

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Certificate, createCertificate } from '../../playground/service/certificate.ts';
 
-// One authority for a whole run of tests. Node reads NODE_EXTRA_CA_CERTS only when a process starts, so it is set before
-// there is a worker: commands that run inside of it trust every test service, as a user's process would.
+// One authority per test run. Node reads NODE_EXTRA_CA_CERTS only when a process starts, so it is set before the first
+// worker starts: commands that run in a worker trust every test service, as a user's process would.
 
 /** Called by Vitest before the first worker starts. */
 export default async function createAuthority(): Promise<(() => Promise<void>) | undefined> {
@@ -13,7 +13,7 @@ export default async function createAuthority(): Promise<(() => Promise<void>) |
   if (process.env['TEST_AUTHORITY'] !== undefined) return undefined;
   const folder = await mkdtemp(join(tmpdir(), 'snippets-authority-'));
   const certificate = await createCertificate();
-  // What the machine trusts besides, to reach a package registry, stays trusted.
+  // Other authorities stay trusted, for instance that of a package registry.
   const { NODE_EXTRA_CA_CERTS: others } = process.env;
   const trusted = others === undefined ? '' : readFileSync(others, 'utf8');
   await writeFile(join(folder, 'authority.pem'), `${certificate.authority}\n${trusted}`);
@@ -23,7 +23,7 @@ export default async function createAuthority(): Promise<(() => Promise<void>) |
   return () => rm(folder, { recursive: true });
 }
 
-/** A folder of this run of tests alone, which is gone after it. */
+/** A folder for this test run, removed after it. */
 export function runFolder(): string {
   const { TEST_AUTHORITY } = process.env;
   if (TEST_AUTHORITY === undefined)
@@ -31,12 +31,12 @@ export function runFolder(): string {
   return TEST_AUTHORITY;
 }
 
-/** The authority as a file: the value of NODE_EXTRA_CA_CERTS for a process that is to reach a test service. */
+/** The file of the authority: the value of NODE_EXTRA_CA_CERTS for a process that uses a test service. */
 export function authorityFile(): string {
   return join(runFolder(), 'authority.pem');
 }
 
-/** What every test service shows to its clients. */
+/** The certificate of every test service. */
 export function serviceCertificate(): Certificate {
   return JSON.parse(readFileSync(join(runFolder(), 'certificate.json'), 'utf8'));
 }

@@ -4,16 +4,16 @@ import { afterAll } from 'vitest';
 
 const installed = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** Where Chromium is: the one in CHROMIUM_PATH, Playwright's, or the system's. */
+/** The path of Chromium: CHROMIUM_PATH, Playwright's, or the system's. */
 export function findChromium(): string | undefined {
   return [process.env['CHROMIUM_PATH'], chromium.executablePath(), ...installed].find(
     (path) => path !== undefined && path !== '' && existsSync(path),
   );
 }
 
-/** Called by Vitest before the tests: starts one Chromium for all files. */
+/** Called by Vitest before the tests. Starts one Chromium for all files. */
 export default async function launchBrowser(): Promise<(() => Promise<void>) | undefined> {
-  // Another project of this run has it already.
+  // Another project of this run has started it.
   if (process.env['TEST_BROWSER'] !== undefined) return undefined;
   const server = await chromium.launchServer({
     executablePath: findChromium() ?? '',
@@ -29,7 +29,7 @@ export default async function launchBrowser(): Promise<(() => Promise<void>) | u
   return () => server.close();
 }
 
-/** The browser of this run, with contexts of its own for a file of tests. They are closed after them. */
+/** The browser of this run. Closes the contexts of a test file after its tests. */
 export async function sharedBrowser(): Promise<Browser> {
   const { TEST_BROWSER } = process.env;
   if (TEST_BROWSER === undefined) {

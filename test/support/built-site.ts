@@ -6,7 +6,7 @@ import { createSite, type Site } from './site.ts';
 type Files = Record<string, string>;
 type Contents = Record<number, string>;
 
-/** A service for all tests of a file, which has these snippets. Each test finds it without faults. It ends after them. */
+/** A service with these snippets for all tests of a file. Faults are cleared before each test. */
 export async function sharedService(contents: Contents): Promise<TestService> {
   const service = await startTestService(contents);
   beforeEach(() => service.clearFaults());
@@ -14,14 +14,14 @@ export async function sharedService(contents: Contents): Promise<TestService> {
   return service;
 }
 
-/** A site for all tests of a file. It is removed after them. */
+/** A site for all tests of a file. */
 export async function fileSite(...parameters: Parameters<typeof createSite>): Promise<Site> {
   const site = await createSite(...parameters);
   afterAll(() => site.remove());
   return site;
 }
 
-/** A service and a site for all tests of a file. Both are removed after them. */
+/** A service and a site for all tests of a file. */
 export async function sharedSite(
   contents: Contents,
   files: Files,
@@ -31,7 +31,7 @@ export async function sharedSite(
   return { service, site };
 }
 
-/** The same with `astro dev`, which ends after the tests of the file. */
+/** The same with `astro dev`. */
 export async function servedSite(
   contents: Contents,
   files: Files,
@@ -50,9 +50,9 @@ export interface BuiltSite {
 }
 
 /**
- * The same with a build of the site.
+ * The same with a built site.
  *
- * @param exitCode the status that the build has to end with.
+ * @param exitCode the expected exit status of the build.
  */
 export async function builtSite(contents: Contents, files: Files, exitCode = 0): Promise<BuiltSite> {
   const { service, site } = await sharedSite(contents, files);

@@ -1,16 +1,16 @@
 import { text } from 'node:stream/consumers';
 import { type LocalServer, startLocalServer } from './local-server.ts';
 
-/** A stand-in for a CDN: its readers ask it, and so does who purges URLs, by the API of Cloudflare. */
+/** A stand-in for a CDN, with Cloudflare's API for purging URLs. */
 export interface Cdn extends LocalServer {
-  /** What was purged, a list of URLs for each call. */
+  /** The purged URLs, a list per call. */
   purges: string[][];
 }
 
 /**
- * Starts a CDN that keeps each answer until its URL is purged.
+ * Starts a CDN that caches each answer until its URL is purged.
  *
- * @param origin asked for what is not kept.
+ * @param origin asked for what is not cached.
  */
 export async function startCdn(origin: () => string): Promise<Cdn> {
   const kept = new Map<string, { status: number; type: string; body: string }>();

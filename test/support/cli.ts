@@ -8,26 +8,26 @@ import { cleanEnvironment } from './environment.ts';
 
 export interface CliOptions {
   clock?: Clock;
-  /** What standard output and standard error are besides: a terminal with so many columns, for instance. */
+  /** More about standard output and standard error, for instance that they are a terminal. */
   stream?: Partial<OutputStream>;
 }
 
 interface Written {
-  /** What was written to standard output and standard error so far, in order. */
+  /** Standard output and standard error so far, in order. */
   output(): string;
   stdout(): string;
   stderr(): string;
 }
 
 export interface RunningCli extends Written {
-  /** As if the process had received a signal. */
+  /** Acts as if the process had received a signal. */
   kill(signal: 'SIGINT' | 'SIGTERM'): void;
   ended: Promise<CliResult>;
 }
 
 export interface CliResult {
   exitCode: number;
-  /** What was written to standard output and standard error, in order. */
+  /** Standard output and standard error, in order. */
   output: string;
   stdout: string;
   stderr: string;
@@ -66,13 +66,13 @@ export function cli(...parameters: Parameters<typeof startCli>): Promise<CliResu
   return startCli(...parameters).ended;
 }
 
-/** What a command of the source is called with, and what it has written. */
+/** The context for a command from the source, and what the command has written. */
 export function testContext(...parameters: Parameters<typeof testHost>): Written & { context: Cli } {
   const { host, ...written } = testHost(...parameters);
   return { ...written, context: { ...host, terminal: new Terminal(host) } };
 }
 
-/** The command line, to read and not to run. */
+/** The command line program, to inspect and not to run. */
 export function testProgram(): Command {
   return createProgram(testContext('.').context);
 }

@@ -3,13 +3,13 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Clock } from '../../src/client/clock.ts';
 
 export interface TestClock extends Clock {
-  /** The waits that were requested, in milliseconds, in order. */
+  /** The requested waits in milliseconds, in order. */
   readonly waits: number[];
 }
 
 const start = Date.parse('2026-01-01T00:00:00Z');
 
-/** A clock on which every wait ends at once and advances the time. For one wait at a time. */
+/** A clock where each wait ends at once and advances the time. For one wait at a time. */
 export function instantClock({ random = 0.5 } = {}): TestClock {
   let now = start;
   const waits: number[] = [];
@@ -34,7 +34,7 @@ export interface Wait {
   end(): void;
 }
 
-/** Adds a wait to those that a clock ends at their time. Like the clock, it ends early if its signal is aborted. */
+/** Adds a wait to those of a clock. It ends early if its signal is aborted. */
 function beginWait(waiting: Set<Wait>, at: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
@@ -59,11 +59,11 @@ function beginWait(waiting: Set<Wait>, at: number, signal: AbortSignal | undefin
 }
 
 /**
- * A clock for many waits at once. When nothing has happened for a moment, the time advances to the end of the next wait.
+ * A clock for many waits at once. After a quiet moment, the time advances to the end of the next wait.
  *
- * @param quietFor that moment, in milliseconds. With 0, two turns of the event loop: for what waits for nothing else.
- * @param step how far the time goes on with each reading, in milliseconds. Where it does, waits end as Node's timers do:
- *   their fraction of a millisecond does not count.
+ * @param quietFor that moment, in milliseconds. 0 means two turns of the event loop, if nothing else is waited for.
+ * @param step how far the time advances with each reading, in milliseconds. Waits then end like Node's timers, which
+ *   ignore fractions of a millisecond.
  */
 export function virtualClock({
   random = Math.random,
@@ -78,7 +78,7 @@ export function virtualClock({
     last += 1;
     const mine = last;
     if (quietFor > 0) await setTimeout(quietFor);
-    // What the last wait has set off may itself go on in the next turns.
+    // Work that the last wait started may continue in the next turns.
     else for (let turn = 0; turn < 2; turn += 1) await setImmediate();
     if (mine !== last || waiting.size === 0) return;
     let next = Number.POSITIVE_INFINITY;
@@ -106,11 +106,11 @@ export function virtualClock({
 }
 
 export interface SteppedClock extends Clock {
-  /** Resolves with the first wait, as soon as there is one. */
+  /** Resolves with the first wait when there is one. */
   waiting(): Promise<Wait>;
 }
 
-/** A clock on which nothing but a test ends a wait, at the time that was waited for. */
+/** A clock where only the test ends a wait. The time then advances to its end. */
 export function steppedClock({ random = 0.5 } = {}): SteppedClock {
   let now = start;
   const waits = new Set<Wait>();

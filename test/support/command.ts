@@ -4,11 +4,9 @@ import { snippetsCommand } from './installation.ts';
 
 export interface RunningCommand {
   process: ChildProcess;
-  /** What it has written to standard output and standard error so far, in order. */
+  /** Standard output and standard error so far, in order. */
   output(): string;
-  /** What of it went to standard output. */
   stdout(): string;
-  /** What of it went to standard error. */
   stderr(): string;
   ended: Promise<{ exitCode: number | null; signal: NodeJS.Signals | null; output: string }>;
 }
@@ -16,7 +14,7 @@ export interface RunningCommand {
 /**
  * Runs a command in a folder, in its own process.
  *
- * @param options.isGroup whether it gets its own process group, as each command in a terminal does.
+ * @param options.isGroup whether it gets its own process group, as a command in a terminal does.
  */
 export function startProcess(
   command: string,

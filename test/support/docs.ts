@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The code blocks of one language below a heading, up to the next heading.
+ * The code blocks of a language between a heading and the next one.
  *
  * @param file a page, such as `docs/publishing.md`.
  */

@@ -1,8 +1,8 @@
 import { configWith } from './site.ts';
 
-// A site with an embed in every place, which is read from its files and by a browser.
+// A site with an embed in every place, checked in its files and in a browser.
 
-// The text is written out, so that it does not come from the code that is tested.
+// Written by hand, so that it does not come from the tested code.
 export const shown = {
   html: `Tom &amp; "Jerry" <b>it's</b> $&amp; $& ]]> &lt;/script&gt; &lt;!-- 🎉 a\u2028b \\u003c %41 +`,
   text: `Tom & "Jerry" it's $& $& ]]> </script> <!-- 🎉 a\u2028b \\u003c %41 +`,
@@ -12,7 +12,7 @@ const embed = '<snippet-embed id="1"></snippet-embed>';
 const asHtml = JSON.stringify('<snippet-embed id="1" as="html"></snippet-embed>');
 const asText = '<snippet-embed id="1" as="text"></snippet-embed>';
 
-/** An endpoint that has the post, with its frontmatter and its body. */
+/** An endpoint with the frontmatter and the body of the post. */
 const endpoint = (imports: string, body: string) => `
     import { getEntry } from 'astro:content';
     ${imports}
@@ -96,7 +96,7 @@ export const everyPlace = {
         <content type="html">\${escape(html)}</content></entry></feed>\`);`,
   ),
   'src/pages/posts.json.js': endpoint('', `return Response.json({ title, text: '${asText}', html });`),
-  // As a search index that was written for a script: no "<" in it.
+  // Like a search index written for a script, without "<".
   'src/pages/search.json.js': endpoint(
     '',
     `const index = [{ title, nested: JSON.stringify({ title }) }];

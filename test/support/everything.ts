@@ -15,12 +15,11 @@ import { startTestService, type TestService } from './service.ts';
 import { sideProductIntegrations } from './side-products.ts';
 import { collectionOf, createSite, type Site } from './site.ts';
 
-// One site that has everything that sites have, built once for a whole run of tests: to copy it takes a tenth of the time
-// that a build takes.
+// One site with everything, built once per test run. Copying it takes a tenth of the time of a build.
 
 const embed = (id: number, more = '') => `<snippet-embed id="${id}"${more}></snippet-embed>`;
 
-/** What the service publishes. Snippet 6 is optional, and nobody has published it. */
+/** The published snippets. Snippet 6 is optional and not published. */
 const contents = (): Record<number, string> => ({
   1: 'the heffalump',
   2: 'about us',
@@ -83,7 +82,7 @@ const decoders = { '.gz': gunzipSync, '.br': brotliDecompressSync, '.zst': zstdD
 const bin = join(import.meta.dirname, '../../node_modules/.bin');
 const PATH = `${bin}${delimiter}${process.env['PATH']}`;
 
-/** The folder of the built site, which nobody writes to. Of all workers, the first that needs it builds it. */
+/** The folder of the built site, which is only read. The first worker that needs it builds it. */
 async function builtOnce(): Promise<string> {
   const folder = join(runFolder(), `everything-${astroVersion}`);
   const lock = `${folder}.lock`;
@@ -99,7 +98,7 @@ async function builtOnce(): Promise<string> {
 }
 
 function copy(from: string, to: string): void {
-  // A fifth of the time that the asynchronous one takes for many small files.
+  // Five times as fast as the asynchronous function for many small files.
   cpSync(from, to, { recursive: true, preserveTimestamps: true });
 }
 
@@ -113,7 +112,7 @@ async function build(folder: string): Promise<void> {
     const execute = (...[file, ...more]: [string, ...string[]]) => promisify(execFile)(file, more, { cwd });
     await execute(process.execPath, '-e', renewPrecache);
     await execute(process.execPath, join(bin, 'pagefind'), '--site', 'dist');
-    // What Vite keeps there is of use in this folder alone.
+    // Vite's cache is only of use in this folder.
     await rm(join(cwd, 'node_modules/.vite'), { recursive: true, force: true });
     const made = `${folder}.new`;
     await mkdir(join(made, 'late'), { recursive: true });
@@ -129,28 +128,28 @@ async function build(folder: string): Promise<void> {
   }
 }
 
-/** What is made from the pages after a build, each by a command of its own. */
+/** Files made from the pages after a build, each by its own command. */
 const lateFiles = ['pagefind', 'sw.js'] as const;
 
-/** Writes `sw.js` in the output anew. */
+/** Rewrites `sw.js` in the output. */
 export const renewPrecache = "import('./side-products.mjs').then((made) => made.writePrecache('dist'))";
 
 /** A built site with its record, its service, and the command line. */
 export interface Everything extends Omit<Site, 'start'> {
   service: TestService;
-  /** The record of its build. */
+  /** The path of its record. */
   record: string;
   start(arguments_: readonly string[], options?: CliOptions): RunningCli;
-  /** All files below folders of the site, by their paths in it. */
+  /** All files in folders of the site, by their paths in the site. */
   contents(...folders: string[]): Promise<Map<string, Buffer>>;
-  /** The same as a browser gets them, decompressed. A compressor may be set up in another way than that of the site. */
+  /** The same, decompressed as by a browser, since compressors differ in their settings. */
   decoded(...folders: string[]): Promise<Map<string, string>>;
 }
 
 /**
- * A copy of the site with everything for the test that is running, with a service of its own that publishes the same.
+ * A copy of the site for the running test, with its own service.
  *
- * @param late what its output has besides.
+ * @param late more files of its output.
  */
 export async function copyOfEverything(...late: (typeof lateFiles)[number][]): Promise<Everything> {
   const [built, service, copied] = await Promise.all([

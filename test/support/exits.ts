@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-/** The output of a build or a command that has to end with this status. */
+/** The output of a build or a command. Fails on another exit status. */
 export async function exits(
   status: number,
   running: Promise<{ exitCode: number | null; output: string }>,

@@ -11,7 +11,7 @@ const types: Record<string, string> = {
   '.json': 'application/json',
 };
 
-/** Serves the files of a folder as a static host does, with more headers. The folder need not exist yet. */
+/** Serves a folder as a static host does, with more headers. The folder need not exist yet. */
 export function serveFolder(folder: string, headers: Record<string, string> = {}): Promise<FolderServer> {
   return startLocalServer(async ({ url = '/' }, response) => {
     const { pathname } = new URL(url, 'http://localhost');

@@ -3,19 +3,19 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** A project without Astro: a folder of files, outside of any other project. */
+/** A project without Astro: a folder outside any other project. */
 export interface Folder {
   directory: string;
   write(files: Record<string, string | Buffer>): Promise<void>;
   read(name: string): Promise<string>;
-  /** The names of all files below, with forward slashes, sorted. */
+  /** The names of all files, with forward slashes, sorted. */
   list(below?: string): Promise<string[]>;
-  /** All files below, by their names, as text. */
+  /** The texts of all files, by name. */
   files(below?: string): Promise<Record<string, string>>;
   remove(): Promise<void>;
 }
 
-/** @param prefix what its path begins with. */
+/** @param prefix the start of its path. */
 export async function createFolder(
   files: Record<string, string | Buffer>,
   prefix = join(tmpdir(), 'snippets-folder-'),
@@ -49,7 +49,7 @@ export async function createFolder(
   return folder;
 }
 
-/** The same, which is removed when the test that is running ends. */
+/** The same, removed when the running test ends. */
 export async function folderWith(files: Record<string, string | Buffer>): Promise<Folder> {
   const folder = await createFolder(files);
   onTestFinished(() => folder.remove());

@@ -19,15 +19,15 @@ export interface HostedResult {
 interface Host {
   process: ChildProcess;
   ready: Promise<unknown>;
-  /** How many builds it has run. The modules of each of them stay in its memory. */
+  /** How many builds it has run. Their modules stay in its memory. */
   builds: number;
 }
 
 const mostBuilds = 80;
-/** The one that is free, if there is one. A worker has one, and a test that builds twice at once waits for another. */
+/** The free host, if there is one. A worker has one host, and starts another for a second build at once. */
 let free: Host | undefined;
 
-/** Runs a command of Astro in a process that has loaded Astro already. */
+/** Runs an Astro command in a process that has already loaded Astro. */
 export async function runInHost(wanted: HostedBuild): Promise<HostedResult> {
   const host = free ?? startHost();
   free = undefined;
@@ -61,7 +61,7 @@ function startHost(): Host {
       ASTRO_TELEMETRY_DISABLED: '1',
       NO_COLOR: '1',
     },
-    // Without the conditions for packages that this process has from vitest.
+    // Without vitest's package conditions.
     execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });

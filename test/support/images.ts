@@ -3,7 +3,7 @@ import { certificate, httpServer, type TestCertificate, type TlsServer } from '.
 const written = {
   png: 'iVBORw0KGgoAAAANSUhEUgAAAFAAAAAtCAMAAAAOcxyAAAAAA1BMVEXMM8xZdrlVAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAAG0lEQVRIie3BgQAAAADDoPlT3+AEVQEAAEDfAA49AAGzsiyVAAAAAElFTkSuQmCC',
   jpg: '/9j/2wBDABsSFBcUERsXFhceHBsgKEIrKCUlKFE6PTBCYFVlZF9VXVtqeJmBanGQc1tdhbWGkJ6jq62rZ4C8ybqmx5moq6T/2wBDARweHigjKE4rK06kbl1upKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKT/wAARCAAoADwDASIAAhEBAxEB/8QAFQABAQAAAAAAAAAAAAAAAAAAAAT/xAAUEAEAAAAAAAAAAAAAAAAAAAAA/8QAFgEBAQEAAAAAAAAAAAAAAAAAAAMF/8QAFBEBAAAAAAAAAAAAAAAAAAAAAP/aAAwDAQACEQMRAD8AmAQawAAAAAAAAAAAAAAAAAAAAAD/2Q==',
-  /** 60 × 40 pixels that a browser turns to 40 × 60, as the camera has recorded. */
+  /** 60 × 40 pixels that a browser rotates to 40 × 60 because of EXIF data. */
   turned:
     '/9j/4QC8RXhpZgAASUkqAAgAAAAGABIBAwABAAAABgAAABoBBQABAAAAVgAAABsBBQABAAAAXgAAACgBAwABAAAAAgAAABMCAwABAAAAAQAAAGmHBAABAAAAZgAAAAAAAAA4YwAA6AMAADhjAADoAwAABgAAkAcABAAAADAyMTABkQcABAAAAAECAwAAoAcABAAAADAxMDABoAMAAQAAAP//AAACoAQAAQAAADwAAAADoAQAAQAAACgAAAAAAAAA/+IB8ElDQ19QUk9GSUxFAAEBAAAB4GxjbXMEIAAAbW50clJHQiBYWVogB+IAAwAUAAkADgAdYWNzcE1TRlQAAAAAc2F3c2N0cmwAAAAAAAAAAAAAAAAAAPbWAAEAAAAA0y1oYW5keem/Vlo+AbaDI4VVRvdPqgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAKZGVzYwAAAPwAAAAkY3BydAAAASAAAAAid3RwdAAAAUQAAAAUY2hhZAAAAVgAAAAsclhZWgAAAYQAAAAUZ1hZWgAAAZgAAAAUYlhZWgAAAawAAAAUclRSQwAAAcAAAAAgZ1RSQwAAAcAAAAAgYlRSQwAAAcAAAAAgbWx1YwAAAAAAAAABAAAADGVuVVMAAAAIAAAAHABzAFIARwBCbWx1YwAAAAAAAAABAAAADGVuVVMAAAAGAAAAHABDAEMAMAAAWFlaIAAAAAAAAPbWAAEAAAAA0y1zZjMyAAAAAAABDD8AAAXd///zJgAAB5AAAP2S///7of///aIAAAPcAADAcVhZWiAAAAAAAABvoAAAOPIAAAOPWFlaIAAAAAAAAGKWAAC3iQAAGNpYWVogAAAAAAAAJKAAAA+FAAC2xHBhcmEAAAAAAAMAAAACZmkAAPKnAAANWQAAE9AAAApb/9sAQwAbEhQXFBEbFxYXHhwbIChCKyglJShROj0wQmBVZWRfVV1baniZgWpxkHNbXYW1hpCeo6utq2eAvMm6pseZqKuk/9sAQwEcHh4oIyhOKytOpG5dbqSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSk/8AAEQgAKAA8AwEiAAIRAQMRAf/EABUAAQEAAAAAAAAAAAAAAAAAAAAD/8QAFBABAAAAAAAAAAAAAAAAAAAAAP/EABYBAQEBAAAAAAAAAAAAAAAAAAAEBf/EABQRAQAAAAAAAAAAAAAAAAAAAAD/2gAMAwEAAhEDEQA/AKAIGaAAAAAAAAAAAAAAAAAAAAAA/9k=',
   gif: 'R0lGODlhFAAKAIAAAExpcTPMzCH5BAUAAAAALAAAAAAUAAoAAAIMjI+py+0Po5y02usKADs=',
@@ -16,7 +16,7 @@ export const images = Object.fromEntries(
   Object.entries(written).map(([name, text]) => [name, Buffer.from(text, 'base64')]),
 ) as Record<keyof typeof written, Buffer>;
 
-/** What an image host answers: an image with its type, or a status alone. */
+/** An answer of an image host: an image with its type, or only a status. */
 export interface ImageAnswer {
   status?: number;
   type?: string;
@@ -26,11 +26,11 @@ export interface ImageAnswer {
 
 /** A host of images, over TLS. */
 export interface ImageHost extends TlsServer {
-  /** What the option names. */
+  /** The host as in the option `images`. */
   host: string;
-  /** By path. Of several, one for each request. Everything else is 404. */
+  /** Answers by path. A list has one answer per request. Other paths are 404. */
   answers: Record<string, ImageAnswer | ImageAnswer[]>;
-  /** What it was asked for, with headers. */
+  /** The requests so far. */
   requests: { path: string; headers: Record<string, string | string[] | undefined> }[];
 }
 

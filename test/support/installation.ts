@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The major version of Astro that sites of tests are built with. */
+/** The major version of Astro that builds the tests' sites. */
 export const astroVersion = Number(process.env['TEST_ASTRO'] ?? 7) as 5 | 6 | 7;
 
-/** What tests expect where versions of Astro differ: the value for the one that they run with. */
+/** Expected values that differ between versions of Astro. Returns the one for the current version. */
 export function byAstro<T>(values: Readonly<Record<5 | 6 | 7, T>>): T {
   return values[astroVersion];
 }
@@ -12,16 +12,15 @@ export function byAstro<T>(values: Readonly<Record<5 | 6 | 7, T>>): T {
 const repository = join(import.meta.dirname, '../..');
 const isOwn = astroVersion === 7;
 
-/** The folder whose `node_modules` contains Astro, `astro-snippets` and everything that sites of tests use. */
+/** The folder whose `node_modules` has Astro, `astro-snippets` and all else that the tests' sites use. */
 export const installation = isOwn ? repository : join(repository, `test/astro-versions/${astroVersion}`);
 
-/** Inside the installation, so that a site finds `astro` and `astro-snippets` as an installed site would. */
+/** Inside the installation, so that a site finds its packages as any installed site. */
 export const sitesFolder = join(installation, isOwn ? 'test/.sites' : '.sites');
 
-/** The package of Astro itself. */
 export const astroFolder = join(installation, 'node_modules/astro');
 
-// Since Astro 6, astro.mjs is in a folder.
+// Since Astro 6, astro.mjs is in `bin`.
 export const astroCommand = ['bin/astro.mjs', 'astro.js']
   .map((name) => join(astroFolder, name))
   .find((file) => existsSync(file)) as string;

@@ -10,7 +10,7 @@ import type {
   WatchOutput,
 } from '../../src/cli/cli-output.ts';
 
-/** The exported types, by their names. */
+/** The exported types by name. */
 export interface Outputs {
   ListOutput: ListOutput;
   CheckOutput: CheckOutput;
@@ -44,7 +44,7 @@ host.getSourceFile = (name, version) => {
   return files.get(name);
 };
 
-/** What is wrong with a JSON document of a type. At any depth, nothing may be missing, and nothing be there besides. */
+/** The type errors of a JSON document, which must match its type exactly, at any depth. */
 export function flawsOf(name: keyof Outputs, json: string): string[] {
   text = `import type { ${name} } from ${JSON.stringify(types)};\nexport const output: ${name} = ${json};\n`;
   program = ts.createProgram([script], options, host, program);
@@ -54,7 +54,7 @@ export function flawsOf(name: keyof Outputs, json: string): string[] {
   );
 }
 
-/** The events that `watch` prints, as its type names them. */
+/** The names of the events that `watch` prints, from its type. */
 export function watchEvents(): string[] {
   return Array.from(
     ts.sys.readFile(types)?.matchAll(/\bevent: '([\w-]+)'/g) ?? [],

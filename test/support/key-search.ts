@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Site } from './site.ts';
 
-/** The key as it is, and in the encodings that it can have at any offset of a longer text. */
+/** The key as it is, and encoded at any offset of a longer text. */
 function formsOf(key: string): string[] {
   const inBase64 = ['', 'x', 'xx'].flatMap((before) => {
     const encoded = Buffer.from(`${before}${key}`).toString('base64');
@@ -14,8 +14,7 @@ function formsOf(key: string): string[] {
 }
 
 /**
- * Fails if the key is in what a build has printed or in a file of its site: its output, Astro's caches, its sources. Only
- * `.env` may have it.
+ * Fails if the key is in the log of a build or in a file of its site (output, Astro's caches, sources) other than `.env`.
  */
 export async function expectKeyNowhere(site: Site, output: string, key: string): Promise<void> {
   const forms = formsOf(key);

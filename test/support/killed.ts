@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Folder } from './folder.ts';
 
-// Ends its process by SIGKILL at a change of the output, or of the record and what is beside it. What a rename follows is
-// half written then.
+// Kills its process with SIGKILL at a change of the output, of the record or of files beside it. A file that would be
+// renamed next is half written.
 const killer = `
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -13,7 +13,7 @@ const paths = new Map();
 const { openSync, writeSync } = fs;
 
 function strike(path, writeHalf) {
-  // An empty lock counts as that of another machine, which is given up after 30 s.
+  // Not for locks: an empty lock counts as another machine's for 30 s.
   if (!/[\\\\/](?:public|dist|static)[\\\\/]|[\\\\/]manifest[^\\\\/]*(?<!lock)$/.test(String(path)) || left-- > 0) return;
   if (/\\.(?:tmp|pack)$/.test(path)) writeHalf?.();
   process.kill(process.pid, 'SIGKILL');
@@ -39,7 +39,7 @@ for (const name of ['writeFile', 'rm', 'rename']) {
   const { [name]: original } = fs.promises;
   fs.promises[name] = (path, given, ...more) => {
     const at = name === 'rename' ? given : path;
-    // What Astro writes is not ours.
+    // Astro's own writes to dist do not count.
     if (!/[\\\\/]dist[\\\\/]/.test(String(at))) {
       strike(at, () => fs.writeFileSync(path, given.slice(0, given.length >> 1)));
     }
@@ -49,7 +49,7 @@ for (const name of ['writeFile', 'rm', 'rename']) {
 syncBuiltinESMExports();
 `;
 
-/** The environment of a process that is killed after so many changes of `public`, `dist`, or a record. */
+/** The environment of a process that is killed after this many changes of `public`, `dist` or a record. */
 export async function killedAfter(
   folder: Pick<Folder, 'directory' | 'write'>,
   changes: number,

@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net';
 export interface LocalServer {
   /** `http://localhost:…` */
   url: string;
-  /** Also ends the connections that are open. */
+  /** Also closes open connections. */
   close(): Promise<void>;
 }
 
-/** An HTTP server of this machine, on a port of its own. */
+/** An HTTP server on a free local port. */
 export async function startLocalServer(answer: RequestListener): Promise<LocalServer> {
   const server = createServer(answer).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,10 +1,10 @@
 import type { TLSSocket } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 
-/** The start of an answer with JSON. */
+/** The start of a JSON answer. */
 export const head = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
 
-/** Writes as much as the other side accepts, for as long as it accepts it. */
+/** Writes for as long as the other side reads. */
 function flood(socket: TLSSocket, piece: string | Buffer): void {
   const more = () => {
     while (!socket.destroyed && socket.write(piece));
@@ -13,10 +13,10 @@ function flood(socket: TLSSocket, piece: string | Buffer): void {
   more();
 }
 
-// Made once, and before a request waits for it.
+// Made once, before any request waits for it.
 const bomb = gzipSync(Buffer.alloc(100 * 2 ** 20));
 
-/** Answers that are longer than any should be, and how a request for one fails. */
+/** Answers that are too long, and how requests for them fail. */
 export const longAnswers: [what: string, code: string, answer: (socket: TLSSocket) => void][] = [
   [
     'an endless body',

@@ -3,8 +3,7 @@ import { byAstro } from './installation.ts';
 const renderer = byAstro({ 5: '@astrojs/mdx', 6: '@astrojs/mdx', 7: '@astrojs/mdx/container-renderer' });
 
 /**
- * The whole text of a post in MDX with snippet 4, which only Astro's Container API renders: `renderPost()`, and `feed()`
- * with it.
+ * Renders an MDX post with snippet 4 with Astro's Container API: `renderPost()`, and `feed()` with its full text.
  */
 export const mdxFeed = {
   'src/content.config.ts': `

@@ -7,8 +7,8 @@ import { SnippetClient, type SnippetClientOptions } from '../../src/client/index
 import { instantClock } from './clock.ts';
 
 /**
- * msw's `setupServer` does not see undici's own requests and lets them through to the real network. This network sees
- * every HTTP request of the process and rejects those without a handler.
+ * msw's `setupServer` does not see undici's own requests and lets them through to the real network. This network sees every
+ * HTTP request of the process, and rejects requests without a handler.
  */
 export const network = defineNetwork({
   ...defaultNetworkOptions,
@@ -36,7 +36,7 @@ export function client(options: Partial<SnippetClientOptions> = {}): SnippetClie
 
 type Answer = () => Response | Promise<Response>;
 
-/** Sets the answers of both variants: each request gets the next one, and then the last one again. */
+/** Sets the answers of both variants. Requests get them in turn, then the last one again. */
 export function answer(answers: { render?: Answer[]; retrieve?: Answer[] }): { asked: string[] } {
   const asked: string[] = [];
   const handler = (variant: 'render' | 'retrieve', url: string) => {
@@ -76,7 +76,7 @@ export const problem =
       { status, headers: { 'content-type': 'application/problem+json', ...headers } },
     );
 
-/** An answer that is not the service's, such as a gateway's page. */
+/** An answer from something other than the service, such as a gateway. */
 export const text =
   (body: string, status = 200, headers: Record<string, string> = {}): Answer =>
   () =>

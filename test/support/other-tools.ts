@@ -1,7 +1,7 @@
 import { byAstro } from './installation.ts';
 import { configWith } from './site.ts';
 
-// Remark is the only processor of Markdown that Astro 5 has.
+// Astro 5 has no other Markdown processor than Remark.
 const processor: [imports: string, setting: string] = [
   "import { unified } from '@astrojs/markdown-remark';",
   'markdown: { processor: unified() },',
@@ -15,10 +15,10 @@ import Own from '../components/Own.${component}';
 ---
 <html><head><link rel="icon" href="data:,"></head><body><Box client:load><p><Snippet id={1} /></p></Box><Box><Snippet id={2} /></Box><Own /></body></html>`;
 
-/** What its service publishes. */
+/** Its snippets. */
 export const contents = { 1: '<b>one</b> & only', 2: '<section>block</section>', 3: 'findable heffalump' };
 
-/** A site with what many have besides Astro: two frameworks, Remark, view transitions, a sitemap, a minifier, Pagefind. */
+/** A site with popular tools: two frameworks, Remark, view transitions, a sitemap, a minifier, Pagefind. */
 export const siteWithOtherTools = {
   'astro.config.mjs': configWith('', {
     imports: `
@@ -30,7 +30,7 @@ import vue from '@astrojs/vue';
 import { minify as minifyHtml } from 'html-minifier-terser';
 import * as pagefind from 'pagefind';
 ${remark[0]}
-// Vue needs to know which elements are not its components.
+// Vue has to know that the element is not a component.
 const compilerOptions = { isCustomElement: (tag) => tag === 'snippet-embed' };
 const minify = () => ({ name: 'minify', hooks: { 'astro:build:done': async ({ dir }) => {
   const file = new URL('search/index.html', dir);

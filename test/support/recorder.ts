@@ -1,11 +1,11 @@
 import { text } from 'node:stream/consumers';
 import { type LocalServer, startLocalServer } from './local-server.ts';
 
-/** A stand-in for a service that recipes of the docs call. */
+/** A stand-in for a service that the docs' recipes call. */
 export interface Recorder extends LocalServer {
-  /** What was posted. */
+  /** The posted bodies. */
   calls: { path: string | undefined; body: string; authorization: string | undefined }[];
-  /** What it answers. */
+  /** The status of its answers. */
   status: number;
 }
 

@@ -7,7 +7,7 @@ import { freePort } from './free-port.ts';
 
 export interface Redis {
   url: string;
-  /** Ends the server at once, like a machine that crashes. */
+  /** Kills the server, like a crash. */
   kill(): Promise<void>;
 }
 

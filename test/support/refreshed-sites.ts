@@ -14,8 +14,8 @@ import { createFolder, type Folder } from './folder.ts';
 import { imageHost } from './image-host.ts';
 import type { TestService } from './service.ts';
 
-// A refresh of a site has to leave the same bytes as a build with the new contents: tried with pages, embeds, options and
-// contents that are drawn. The pages are written as Astro generates them, and inlined by what runs after that.
+// A refresh has to give the same bytes as a build with the new contents. Tried with random pages, embeds, options and
+// contents. Pages are written as Astro generates them, and then inlined by the code that runs after Astro.
 
 const ids = [1, 2, 3] as const;
 
@@ -38,7 +38,7 @@ const embed = fc
 const escaped = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
-/** The places of a page, each with an embed. */
+/** Places in a page, each with an embed. */
 const place = fc
   .tuple(
     embed,
@@ -125,7 +125,7 @@ const urls = {
   format: 'directory',
 } as const;
 
-/** Publishes what a site is to show. What is not there, nobody has published. */
+/** Publishes these contents. The others are unpublished. */
 function publish(service: TestService, drawn: DrawnSite['before']): void {
   for (const [index, id] of ids.entries()) {
     const text = drawn[index];
@@ -212,9 +212,9 @@ async function build(
 }
 
 /**
- * Builds a site twice, with the old contents and with the new ones, refreshes the first one, and compares.
+ * Builds a site twice, with the old and the new contents, refreshes the first one, and compares them.
  *
- * @returns whether the refresh could do it. Otherwise it has changed nothing.
+ * @returns whether the refresh updated the site. Otherwise it changed nothing.
  */
 async function expectRefreshLikeBuild(service: TestService, drawn: DrawnSite): Promise<boolean> {
   const [refreshed, built] = await Promise.all([createFolder({}), createFolder({})]);
@@ -236,7 +236,7 @@ async function expectRefreshLikeBuild(service: TestService, drawn: DrawnSite): P
   }
 }
 
-/** Whether a build does not fail over a snippet that nobody has published. */
+/** Whether a build succeeds. It may only fail because of an unpublished snippet. */
 function succeeds(building: Promise<void>): Promise<boolean> {
   return building.then(
     () => true,
@@ -247,15 +247,15 @@ function succeeds(building: Promise<void>): Promise<boolean> {
   );
 }
 
-/** What a refresh no longer shows stays in the folder of assets, where it does no harm. */
+/** Without assets: a refresh leaves unused images there, where they do no harm. */
 function withoutImages<T>(all: Record<string, T>): Record<string, T> {
   return Object.fromEntries(Object.entries(all).filter(([name]) => !name.includes('_astro/')));
 }
 
 /**
- * Tries drawn sites. A failure prints the seed.
+ * Tries random sites. A failure prints the seed.
  *
- * @param count how many sites. Most of them have to be such that a refresh is enough.
+ * @param count how many sites. For most of them a refresh has to be enough.
  */
 export async function tryRefreshes(service: TestService, count: number): Promise<void> {
   let refreshed = 0;

@@ -9,11 +9,11 @@ const run = promisify(execFile);
 const repository = join(import.meta.dirname, '../..');
 
 export interface Registry extends LocalServer {
-  /** The paths that were asked for. */
+  /** The requested paths. */
   asked: string[];
 }
 
-/** Packs this package, as it would be published. It has to be built. */
+/** Packs this package as for publishing. It has to be built. */
 export async function packPackage(folder: string): Promise<string> {
   const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], {
     cwd: repository,
@@ -23,8 +23,7 @@ export async function packPackage(folder: string): Promise<string> {
 }
 
 /**
- * A registry that has this package, as if it were published. For every other package it leads to the registry that npm
- * is set up with.
+ * A registry with this package, as if it were published. For other packages it redirects to npm's configured registry.
  *
  * @param tarball the packed package.
  */
@@ -52,7 +51,7 @@ export async function startRegistry(tarball: string): Promise<Registry> {
     if (path === `/${name}/-/${name}-${version}.tgz`) response.end(bytes);
     else if (path in answers)
       response.setHeader('content-type', 'application/json').end(JSON.stringify(answers[path]));
-    // Astro asks whether it is one of its own.
+    // `astro add` first looks for an official integration.
     else if (path.startsWith(`/@astrojs/${name}/`)) response.writeHead(404).end('{}');
     else response.writeHead(302, { location: others + request.url }).end();
   });

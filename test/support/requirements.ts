@@ -23,7 +23,7 @@ const requirements = [
   },
 ];
 
-/** Called by Vitest before the tests. A test that is skipped would look like one that passed. */
+/** Called by Vitest before the tests, since a skipped test would look like a passed one. */
 export default function checkRequirements(): void {
   const missing = requirements.filter((one) => !one.isThere());
   if (missing.length === 0) return;

@@ -2,17 +2,16 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 
-/** A picture of two pages for the documentation. */
+/** A picture of two pages for the docs. */
 export interface Picture {
-  /** Adds what a page shows. */
+  /** Adds a screenshot of a page. */
   add(page: Page): Promise<void>;
-  /** Writes the picture: the second page is in front of the first, at the other corner. */
+  /** Writes the picture, with the second page in front of the first, at the opposite corner. */
   write(page: Page, size: { width: number; height: number }): Promise<void>;
 }
 
 /**
- * A picture in the folder that SCREENSHOTS names, which `npm run screenshots` sets. Without it, nothing is taken, and
- * nothing is written.
+ * A picture in the folder named by SCREENSHOTS, which `npm run screenshots` sets. Without it, this does nothing.
  */
 export function pictureOf(name: string): Picture {
   const folder = process.env['SCREENSHOTS'];

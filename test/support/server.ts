@@ -11,13 +11,13 @@ export interface SiteServer {
   stop(): Promise<void>;
 }
 
-// Below the time limit of a test, so that a server that does not start is named, with its output.
+// Below the time limit of a test, so that the error shows the output of a server that does not start.
 const longestStart = 150_000;
 
 /**
- * Starts `astro dev` or `astro preview` on a port of its own, and waits until it serves.
+ * Starts `astro dev` or `astro preview` on a free port, and waits until it serves.
  *
- * @throws with the output of the server if it does not serve in time, or ends. It has ended then.
+ * @throws with the output of the server if it ends or does not serve in time. It is stopped.
  */
 export async function startServer(
   site: Site,
@@ -43,7 +43,7 @@ export async function startServer(
   return { url: pattern.exec(output())?.[0] ?? '', output, stop: () => end('SIGTERM') };
 }
 
-/** Fetches a page of `astro dev`, without what Astro 5 and 6 add to its elements for their toolbar. */
+/** Fetches a page of `astro dev`, without the attributes that Astro 5 and 6 add for their toolbar. */
 export async function fetchPage(url: string): Promise<{ status: number; html: string }> {
   const response = await fetch(url);
   const text = await response.text();
@@ -51,8 +51,8 @@ export async function fetchPage(url: string): Promise<{ status: number; html: st
 }
 
 /**
- * The text of a page that is shown while the service is asked, without its answer: before the client could give up its
- * first request. Tried again, because a page that was just viewed asks for nothing, and a machine may stand still.
+ * The text of a page while a request to the service is still unanswered and not given up. Repeated, since a page that was
+ * just viewed makes no request, and a machine may be slow.
  */
 export function textWithoutAnswers(url: string, service: TestService): Promise<string> {
   return vi.waitFor(

@@ -4,9 +4,9 @@ import { type Service, startService } from '../../playground/service/index.ts';
 import type { LoggedRequest } from '../../playground/service/store/request-log.ts';
 import { authorityFile, serviceCertificate } from './authority.ts';
 
-/** The playground's service with an organization that has only the snippets of one test. */
+/** The playground's service with an organization that has only the test's snippets. */
 export interface TestService extends Service {
-  /** The variables that a build needs to reach it, as a user would set them. */
+  /** The variables that a build needs, as a user sets them. */
   environment: Record<
     'SNIPPETS_API_KEY' | 'SNIPPETS_RENDER_BASE_URL' | 'SNIPPETS_RETRIEVE_BASE_URL' | 'NODE_EXTRA_CA_CERTS',
     string
@@ -14,26 +14,25 @@ export interface TestService extends Service {
   publicKey: string;
   idOfAnotherOrganization: number;
   organizationId: number;
-  /** The requests it has answered, oldest first. */
+  /** The answered requests, oldest first. */
   requests(): LoggedRequest[];
   /** Publishes a snippet. */
   put(id: number, content: string): void;
-  /** Takes a snippet away, until it is published again. */
   unpublish(id: number): void;
   /**
-   * Keeps requests without an answer until they are released.
+   * Holds requests until they are released.
    *
-   * @param when asked when a request arrives. Without it, every request is held.
+   * @param when called when a request arrives. By default, every request is held.
    */
   hold(when?: () => boolean): Hold;
-  /** Ends all faults, releases what is held, and renews the subscription. */
+  /** Ends all faults, releases held requests, and renews the subscription. */
   clearFaults(): void;
 }
 
 export interface Hold {
-  /** Resolves when so many requests have arrived, those that a client has given up included. */
+  /** Resolves when this many requests have arrived, including those that a client has given up. */
   asked(requests?: number): Promise<void>;
-  /** Answers the requests, as the service is then. */
+  /** Answers the requests with the current state of the service. */
   release(): void;
 }
 
@@ -69,7 +68,7 @@ export async function startTestService(contents: Record<number, string>): Promis
     },
     publicKey: store.keys.create(organizationId, 'public', 'test').secret,
     organizationId,
-    // One that the seeded organization has published.
+    // A published snippet of the seeded organization.
     idOfAnotherOrganization: 60,
     requests: () => store.requests.list(organizationId, 10_000).reverse(),
     put,
@@ -88,7 +87,7 @@ export async function startTestService(contents: Record<number, string>): Promis
   };
 }
 
-/** What requests pass one by one, and where they can be held. */
+/** A gate that requests pass, and where they can be held. */
 function gate() {
   const holds = new Set<{ pass(): Promise<void> | undefined; release(): void }>();
   return {
@@ -123,7 +122,7 @@ function gate() {
   };
 }
 
-/** A service for the test that is running. */
+/** A service for the running test. */
 export async function temporaryService(contents: Record<number, string>): Promise<TestService> {
   const service = await startTestService(contents);
   onTestFinished(() => service.close());

@@ -1,6 +1,6 @@
 /**
- * What real sites have besides pages, for the config of a site that a test builds: compressed files, a service worker's
- * precache list, and a copy of the output where Vercel's adapter puts it.
+ * Side products for the config of a test site, as on real sites: compressed files, a service worker's precache list, and a
+ * copy of the output where Vercel's adapter puts it.
  */
 export const sideProductIntegrations = `
 import { createHash } from 'node:crypto';
@@ -12,7 +12,7 @@ import zlib from 'node:zlib';
 const pagesOf = (folder) =>
   readdirSync(folder, { recursive: true }).filter((name) => /\\.(html|xml|json)$/.test(name));
 
-/** Like astro-compressor: in \`astro:build:done\` unless told otherwise. */
+/** Like astro-compressor: in \`astro:build:done\` by default. */
 export const compress = (hook = 'astro:build:done') => ({ name: 'compress', hooks: { [hook]({ dir }) {
   const folder = fileURLToPath(dir);
   for (const name of pagesOf(folder)) {
@@ -32,7 +32,7 @@ export function writePrecache(folder) {
   writeFileSync(join(folder, 'sw.js'), \`self.define(["./workbox-33d6cbb8"],function(e){e.precacheAndRoute([\${entries}],{})});\`);
 }
 
-/** Copies the output as @astrojs/vercel does: in an integration that it adds behind all others. */
+/** Copies the output like @astrojs/vercel, which adds an integration after all others. */
 export const copy = () => ({ name: 'copies', hooks: {
   'astro:config:setup'({ updateConfig, config }) {
     const target = fileURLToPath(new URL('./.vercel/output/static/', config.root));

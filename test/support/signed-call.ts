@@ -8,7 +8,7 @@ export interface SignedCall {
   body: string;
 }
 
-/** A call that the reference implementation of Standard Webhooks has signed. */
+/** A call signed by the reference implementation of Standard Webhooks. */
 export function signedCall({
   id = `msg_${randomUUID()}`,
   secret = webhookSecret,

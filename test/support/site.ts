@@ -13,7 +13,7 @@ import type { TestService } from './service.ts';
 
 export interface BuildResult {
   exitCode: number | null;
-  /** What the build wrote to standard output and standard error, in order. */
+  /** Standard output and standard error, in order. */
   output: string;
 }
 
@@ -21,31 +21,31 @@ export interface Site {
   directory: string;
   write(files: Record<string, string>): Promise<void>;
   /**
-   * Runs `astro build` in a process that has run others before, with the environment of its service unless there is
-   * another. Fails if a script that a browser loads contains any code of this package or of its dependencies.
+   * Runs `astro build` in a shared process, by default with the environment of its service. Fails if a browser script contains
+   * code of this package or its dependencies.
    */
   build(environment?: Record<string, string>, ...flags: string[]): Promise<BuildResult>;
-  /** The same for a build that has to succeed. Returns what it wrote. */
+  /** The same for a build that has to succeed. Returns its output. */
   builds(environment?: Record<string, string>, ...flags: string[]): Promise<string>;
   /** Runs `astro sync` in the same way. */
   sync(environment?: Record<string, string>): Promise<BuildResult>;
   /** Runs `astro-snippets` in this process, with the environment of its service. */
   run(...arguments_: string[]): Promise<CliResult>;
-  /** Starts `astro` with any command in its own process, as a user would, and returns that process. */
+  /** Starts `astro` in its own process, as a user would. */
   start(arguments_: string[], environment?: Record<string, string>): RunningCommand;
-  /** A file of the output, as text. */
+  /** The text of an output file. */
   read(name: string): Promise<string>;
-  /** All files of the output, or of another folder of the site, as text. */
+  /** The texts of all files in the output, or in another folder of the site. */
   texts(folder?: string): Promise<Record<string, string>>;
-  /** The names of all files below a folder of the site, with forward slashes, sorted. */
+  /** The names of all files in a folder of the site, with forward slashes, sorted. */
   list(folder?: string): Promise<string[]>;
   remove(): Promise<void>;
 }
 
 /**
- * An Astro config with the integration and these options, written as in the config.
+ * An Astro config with the integration. The options are the source of an object.
  *
- * @param more what else is in it: imports, settings, and the integrations that stand before this one, each with its comma.
+ * @param more imports, settings, and integrations before this one, each with its comma.
  */
 export const configWith = (options = '', { imports = '', settings = '', integrations = '' } = {}) => `
 import { defineConfig } from 'astro/config';
@@ -54,22 +54,22 @@ ${imports}
 export default defineConfig({ ${settings} integrations: [${integrations}snippets(${options})] });
 `;
 
-/** An Astro page that imports `<Snippet>`. Its markup begins in line 4. */
+/** An Astro page that imports `<Snippet>`. Its markup begins on line 4. */
 export const pageWith = (markup: string) => `---
 import { Snippet } from 'astro-snippets/components';
 ---
 ${markup}`;
 
-/** A content config with one collection of snippets, by their entries as they are written there. */
+/** A content config with one collection of snippets. The entries are source code. */
 export const collectionOf = (name: string, entries: string) => `
 import { defineCollection } from 'astro:content';
 import { snippetLoader } from 'astro-snippets/loader';
 export const collections = { ${name}: defineCollection({ loader: snippetLoader(${entries}) }) };`;
 
 /**
- * Creates an Astro site from files. Its config has `snippets()` alone unless the files contain another config.
+ * Creates an Astro site from files. Its default config has only `snippets()`.
  *
- * @param service what its builds and commands ask. Without one, they have an empty environment.
+ * @param service for its builds and commands. Without one, their environment is empty.
  */
 export async function createSite(files: Record<string, string>, service?: TestService): Promise<Site> {
   await mkdir(sitesFolder, { recursive: true });
@@ -79,7 +79,7 @@ export async function createSite(files: Record<string, string>, service?: TestSe
     directory,
     async write(more) {
       for (const [name, text] of Object.entries(more)) {
-        // Vite's watcher drops a change that comes within 50 ms of another change of the same file.
+        // Vite's watcher drops a second change of a file within 50 ms.
         if (existsSync(join(directory, name))) await setTimeout(100);
         await folder.write({ [name]: astroVersion < 7 ? withoutComponentsInTitles(text) : text });
       }
@@ -105,7 +105,7 @@ export async function createSite(files: Record<string, string>, service?: TestSe
     list: (below = 'dist') => folder.list(below),
     remove,
   };
-  // Without one, Vite looks for it in every folder above, which takes a tenth of a small build.
+  // Otherwise Vite looks for it in every parent folder, which takes a tenth of a small build.
   const postcss = { '.postcssrc.json': '{}' };
   await site.write({ ...postcss, 'astro.config.mjs': configWith(), ...files });
   return site;
@@ -115,14 +115,14 @@ function astroEnvironment(environment: Record<string, string> = {}): NodeJS.Proc
   return { ...cleanEnvironment(), ASTRO_TELEMETRY_DISABLED: '1', NO_COLOR: '1', ...environment };
 }
 
-/** Creates a site that is removed when the test that is running ends, also if it fails. */
+/** Creates a site that is removed when the running test ends. */
 export async function temporarySite(...parameters: Parameters<typeof createSite>): Promise<Site> {
   const site = await createSite(...parameters);
   onTestFinished(() => site.remove());
   return site;
 }
 
-/** Astro before 7 renders no components in these elements, and its pages contain the element of this package there. */
+/** Astro before 7 renders no components in these elements, so the custom element replaces them. */
 function withoutComponentsInTitles(source: string): string {
   return source.replace(/<(title|textarea)>((?:(?!<\/\1)[\s\S])*)<\/\1>/g, (element) =>
     element.replace(/\{?<Snippet id=\{(\d+)\} \/>\}?/g, '<snippet-embed id="$1"></snippet-embed>'),
@@ -134,7 +134,7 @@ function outputOf(flags: readonly string[]): string {
   return (at === -1 ? undefined : flags[at + 1]) ?? 'dist';
 }
 
-/** A build beside this one may be writing to another folder of the site. */
+/** Only this output folder: a parallel build may be writing to another one. */
 async function checkBundles(site: Site, folder: string): Promise<void> {
   for (const name of await site.list(folder)) {
     if (!/\.(html|js|mjs|map)$/.test(name) || name.startsWith('server/')) continue;

@@ -11,11 +11,11 @@ export default defineConfig({
 });
 `;
 
-/** What a site needs to make CSS for the classes of snippets. */
+/** A site that makes CSS for the classes of snippets. */
 export interface StyledSite {
-  /** The config, with more options of `snippets()`, and a style sheet. */
+  /** The config, with options of `snippets()`, and a style sheet. */
   files(options?: string): Record<string, string>;
-  /** What a page has in its frontmatter. */
+  /** The frontmatter of a page. */
   head: string;
 }
 
@@ -40,7 +40,7 @@ export const styledSites: Record<'Tailwind 4' | 'UnoCSS' | 'no tool', StyledSite
   'no tool': { head: '', files: (options = '') => ({ 'astro.config.mjs': config(options, '', '') }) },
 };
 
-/** A page with styles of its own. The id `two` is computed: it is not known before the page is rendered. */
+/** A page with its own styles. The id `two` is computed, so it is not known before the page is rendered. */
 export const styledPage = (content: string, { head }: StyledSite) =>
   `---
 import { Snippet } from 'astro-snippets/components';

@@ -46,7 +46,7 @@ export async function makeCertificate({
   return { key: made.private, cert: made.cert, ca: made.cert };
 }
 
-/** One certificate for a whole test file: creating one takes longer than most tests. */
+/** One certificate per test file, since creating one takes longer than most tests. */
 export const certificate = await makeCertificate();
 
 type Answer = (request: Http2ServerRequest, response: Http2ServerResponse) => void;
@@ -54,11 +54,11 @@ type Answer = (request: Http2ServerRequest, response: Http2ServerResponse) => vo
 interface HttpServerOptions {
   http2?: boolean;
   using?: Pick<TestCertificate, 'key' | 'cert'>;
-  /** What it tells HTTP/2 clients. */
+  /** Settings sent to HTTP/2 clients. */
   settings?: Settings;
 }
 
-/** A server that speaks HTTP/2 and HTTP/1.1, or HTTP/1.1 alone. */
+/** A server for HTTP/2 and HTTP/1.1, or for HTTP/1.1 alone. */
 export function httpServer(
   answer: Answer,
   { http2 = true, using = certificate, settings = {} }: HttpServerOptions = {},
@@ -72,8 +72,8 @@ export function httpServer(
 }
 
 /**
- * A server that writes raw bytes: for answers that no HTTP server would send. `respond` is called for each request when
- * its headers have arrived.
+ * A server that writes raw bytes, for answers that no HTTP server would send. `respond` is called when the headers of a
+ * request have arrived.
  */
 export function rawServer(
   respond: (socket: TLSSocket, request: string) => void,
@@ -98,12 +98,12 @@ export function rawServer(
 export interface TunnelProxy {
   /** `http://127.0.0.1:…` */
   origin: string;
-  /** Each tunnel's target, with the API key that the proxy was sent. */
+  /** Each tunnel's target, and any API key sent to the proxy. */
   asked: string[];
   close(): Promise<void>;
 }
 
-/** A proxy that makes tunnels (CONNECT) to servers on this machine. */
+/** A proxy with tunnels (CONNECT) to servers on this machine. */
 export async function tunnelProxy(): Promise<TunnelProxy> {
   const asked: string[] = [];
   const proxy = createHttpServer().on('connect', (request, socket: Socket) => {

@@ -1,6 +1,6 @@
 import type { Service } from '../../playground/service/index.ts';
 
-/** What a browser without scripts does on the website, signed in to an organization. It follows no redirect. */
+/** Requests to the website as from a browser without scripts, signed in to an organization. Redirects are not followed. */
 export async function signIn(service: Service, organization: number) {
   const { loginLink, websiteUrl: origin } = service;
   const link = await fetch(loginLink(organization), { redirect: 'manual' });

@@ -5,7 +5,7 @@ import { serviceCertificate } from './authority.ts';
 import { instantClock } from './clock.ts';
 import { certificate, httpServer } from './tls-server.ts';
 
-// For tests of the client against real servers: everything a test opens is closed when it ends, last first.
+// For tests of the client against real servers. Everything that a test opens is closed when it ends, last first.
 
 export const apiKey = 'sk_wire_8d1f27c3a9e64b50';
 
@@ -19,7 +19,7 @@ export async function serve<T extends { close(): Promise<void> }>(server: Promis
   return running;
 }
 
-/** A client that trusts the server and whose waits end at once. */
+/** A client that trusts the server. Its waits end at once. */
 export function clientOf(
   server: { origin: string },
   options: Partial<SnippetClientOptions> = {},
@@ -27,7 +27,7 @@ export function clientOf(
   return limitedClientOf(server, {}, options);
 }
 
-/** The same, with limits that are not public. */
+/** The same with non-public limits. */
 export function limitedClientOf(
   server: { origin: string },
   limits: Partial<Limits>,

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
 import { parse } from 'yaml';
 
-// A small interpreter for the parts of a GitHub workflow that the docs use. Anything else is an error, so that the docs
-// cannot come to depend on what is not tried here.
+// A small interpreter for the parts of GitHub workflows that the docs use. Anything else is an error, so that the docs
+// cannot depend on untested parts.
 
 interface Step {
   id?: string;
@@ -13,7 +13,7 @@ interface Step {
   with?: Record<string, unknown>;
 }
 
-/** Names of events, with their filters. */
+/** Events by name, with their filters. */
 export type Triggers = Record<string, unknown>;
 
 /** The events that a workflow runs on. */
@@ -26,28 +26,28 @@ interface Workflow {
   steps: Step[];
 }
 
-/** What an expression can see: `github`, `secrets`, `vars`, `steps`. */
+/** What expressions can use: `github`, `secrets`, `vars`, `steps`. */
 export type Context = Record<string, unknown>;
 
 export interface WorkflowRunner {
-  /** Runs a script as GitHub does, by `bash -e`. @returns the exit status. */
+  /** Runs a script with `bash -e`, as GitHub does. @returns the exit status. */
   run(script: string, environment: Record<string, string>): Promise<number>;
   /** Runs an action with its inputs. */
   use(action: string, inputs: Record<string, string>): Promise<void>;
-  /** The path of an empty file for the outputs of one step. */
+  /** The path of an empty file for the outputs of a step. */
   outputFile(): string;
 }
 
 const stepKeys = new Set(['id', 'if', 'uses', 'run', 'with']);
 
 /**
- * Runs the one job of a workflow. After a step that fails, the others are left out.
+ * Runs the only job of a workflow. After a failed step, the others are skipped.
  *
  * @returns whether it succeeded.
  */
 export async function runWorkflow(text: string, context: Context, runner: WorkflowRunner): Promise<boolean> {
   const { env, steps } = readWorkflow(text);
-  // A step that has not run has no outputs.
+  // A step that did not run has no outputs.
   const outputs = Object.fromEntries(steps.map(({ id = '' }) => [id, { outputs: {} }]));
   const seen = { ...context, steps: outputs };
   const environment = fillIn(env, seen);
@@ -97,7 +97,7 @@ function fillInText(text: string, context: Context): string {
   );
 }
 
-/** Comparisons and `||` mean what they mean in JavaScript. A function of GitHub's is unknown here, and so an error. */
+/** Comparisons and `||` work as in JavaScript. GitHub's functions are not supported, and an error. */
 function evaluate(expression: string, context: Context): unknown {
   return runInNewContext(expression, { ...context });
 }
