@@ -12,23 +12,23 @@ export const astro = join(import.meta.dirname, '../node_modules/astro/bin/astro.
 
 const command = join(import.meta.dirname, '../dist/cli/main.js');
 
-/** Where the playground's site is. */
+/** The playground's site. */
 export const site = join(import.meta.dirname, 'site');
 
 export interface WatchListener {
   onEvent(event: WatchOutput): void;
-  /** What it writes for people, without colours. */
+  /** Log lines without colors. */
   onOutput(text: string): void;
-  /** It ended by itself. */
+  /** The watch ended without being stopped. */
   onEnd(exitCode: number | null): void;
 }
 
 export type SiteWatch = ReturnType<typeof watchSite>;
 
-/** Where the site is built. It is served from another folder. */
+/** The folder where the site is built. It is served from another one. */
 export const builtFor = (served: string): string => `${served}-next`;
 
-/** Where the site is, and the record of its last build. */
+/** The flags for the served site and its record. */
 function flagsOf(served: string): { flags: string[]; record: string } {
   const name = encodeURIComponent(relative(site, builtFor(served)).split(sep).join('/'));
   const record = join(site, 'node_modules/.astro/astro-snippets', `manifest.${name}.json`);
@@ -85,7 +85,7 @@ export function watchSite(
     async check(): Promise<void> {
       const url = await started.promise;
       const headers = signedHeaders(secret, `msg_${randomBytes(12).toString('hex')}`, '{}');
-      // If it does not arrive, the next check is a minute away.
+      // If the call fails, the next check comes within a minute.
       await fetch(url, { method: 'POST', body: '{}', headers }).catch(() => {});
     },
     async stop(): Promise<void> {
@@ -96,7 +96,7 @@ export function watchSite(
   };
 }
 
-/** What `astro-snippets list --json` writes about a built site. Rejects when the site has no usable record. */
+/** The output of `astro-snippets list --json`. Rejects if the site has no usable record. */
 export async function listSnippets(served: string, environment: Record<string, string>) {
   const options = { cwd: site, env: { ...process.env, ...environment }, maxBuffer: 64 * 1024 * 1024 };
   const list = [command, 'list', '--json', ...flagsOf(served).flags];

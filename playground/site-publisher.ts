@@ -7,13 +7,13 @@ import { pathOfPage } from './service/website/places.ts';
 import { placesOf, stylesOf, surroundingsOf } from './site-record.ts';
 
 export interface SitePublisher extends Publisher {
-  /** Resolves when no attempt is under way any more; one that failed is repeated later. */
+  /** Resolves when no attempt is in progress. A failed one is repeated later. */
   settled(): Promise<Publication | undefined>;
   stop(): Promise<void>;
 }
 
 interface SitePublisherOptions extends Pick<Publisher, 'siteUrl' | 'organizationId'> {
-  /** What a build of the site needs in its environment. */
+  /** Environment variables for a build of the site. */
   environment: () => Record<string, string>;
   /** The folder that is served. @default the playground's site */
   served?: string;
@@ -22,9 +22,8 @@ interface SitePublisherOptions extends Pick<Publisher, 'siteUrl' | 'organization
 }
 
 /**
- * Has the playground's site updated by `astro-snippets watch`, which is called when something is published, and says what
- * became of that. What failed is repeated until it succeeds, so that a text that was published during an outage is on the
- * site after it.
+ * Updates the playground's site with `astro-snippets watch`, which is called when something is published, and tracks the
+ * progress. Failed updates are repeated until they succeed, so that changes during an outage arrive after it.
  */
 export function createSitePublisher({
   siteUrl,
@@ -39,14 +38,14 @@ export function createSitePublisher({
   settled.resolve();
   let requestedAt = 0;
   let turnAt = 0;
-  /** When a build that failed is repeated. */
+  /** When a failed build is repeated. */
   let rebuildAt: number | undefined;
-  /** Why the site could not be updated. The watch writes it for people once. */
+  /** Why the site could not be updated. The watch logs it only once. */
   let reason = '';
-  /** What the site shows; nothing when it has no usable record. */
+  /** The snippets of the site, if it has a usable record. */
   let shown: ListOutput['snippets'] | undefined;
 
-  /** @param startedAt what it takes is counted from then */
+  /** @param startedAt the start of the measured duration */
   function begin(startedAt: number): void {
     if (latest?.state !== 'running') settled = Promise.withResolvers();
     const failure = latest?.state === 'failed' ? latest.output : latest?.failure;
@@ -63,7 +62,7 @@ export function createSitePublisher({
     const empty = () => undefined;
     const list: ListOutput | undefined = await commands.list(served, environment()).then(JSON.parse, empty);
     shown = list?.snippets;
-    // Something else was published meanwhile.
+    // Another update has begun.
     if (publication !== latest) return;
     Object.assign(publication, { state: 'done', finishedAt: at, failure: undefined });
     settled.resolve();
@@ -87,7 +86,7 @@ export function createSitePublisher({
         rebuildAt = event.succeeded ? undefined : at + (event.retryMilliseconds ?? 0);
         return;
       case 'waiting':
-        // What was published after it began is in the turn that follows.
+        // What was published after this turn began is in the next one.
         if (latest?.state !== 'running' || turnAt < requestedAt) return;
         if (event.upToDate) void finish(latest, at);
         else fail(latest, Math.max(at + event.milliseconds, rebuildAt ?? 0));
@@ -132,7 +131,7 @@ export function createSitePublisher({
       else if (rebuildAt === undefined) void watch.check();
       else {
         rebuildAt = undefined;
-        // A new watch builds at once what another would only build later. It starts when that one has ended.
+        // A new watch builds at once, while this one would wait. It starts when this one has ended.
         void watch.stop().then(() => {
           watch = undefined;
           start();

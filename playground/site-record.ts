@@ -2,7 +2,7 @@ import { type DefaultTreeAdapterTypes, parse, serializeOuter } from 'parse5';
 import type { ShownSnippet } from '../src/cli/cli-output.ts';
 import type { ShownPlaces } from './service/publisher.ts';
 
-/** Where a site shows a snippet, and with which params: it is in what `astro-snippets list` says once for each of these. */
+/** Where a site shows a snippet, and with which params. `astro-snippets list` has one entry per params. */
 export function placesOf(snippets: readonly ShownSnippet[], id: number): ShownPlaces & { params: string[] } {
   const uses = snippets.filter((snippet) => snippet.id === id);
   const pages = uses.flatMap((use) => use.pages.map(({ file }) => file));
@@ -16,7 +16,7 @@ export function placesOf(snippets: readonly ShownSnippet[], id: number): ShownPl
   };
 }
 
-/** The style sheets of a page, linked and inline, as markup that works on any other host. */
+/** The linked and inline style sheets of a page, as markup that works on any host. */
 export function stylesOf(page: string, siteUrl: string): string {
   const styles = [...elementsOf(parse(page))].map((element) => {
     const isLinked = element.attrs.some(({ name, value }) => name === 'rel' && value === 'stylesheet');
@@ -27,7 +27,7 @@ export function stylesOf(page: string, siteUrl: string): string {
   return styles.join('');
 }
 
-/** What is around one of these contents on a page: its styles, and the start tags of the elements that contain it. */
+/** The styles of a page, and the start tags of the elements that contain one of these contents. */
 export function surroundingsOf(
   page: string,
   contents: readonly string[],

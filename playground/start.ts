@@ -44,7 +44,7 @@ const publisher = createSitePublisher({
   environment: () => environment,
 });
 const service = await startService({
-  // A run that ends by itself needs no port that anybody knows.
+  // With --once, any free port will do.
   port: once ? 0 : apiPort,
   websitePort: once ? 0 : websitePort,
   database: join(data, 'service.sqlite'),
@@ -67,7 +67,7 @@ environment = {
   SNIPPETS_API_KEY: newKey(service),
   ...service.settings,
   PLAYGROUND_WEBSITE_URL: service.websiteUrl,
-  // Variant B, by which the site is built, does not send names.
+  // The site is built with variant B, which does not send names.
   PLAYGROUND_NAMES: JSON.stringify(
     Object.fromEntries(service.store.snippets.list(organization.id).map(({ id, name }) => [id, name])),
   ),
@@ -91,7 +91,7 @@ ${exportsOf({ SNIPPETS_API_KEY: '…', ...service.settings }).replace(/^/gm, '  
 
   Ctrl-C ends all of it. What you change stays, in playground/.data.
 `);
-// Only from a terminal: what ends a redirected input would end the server too.
+// Only from a terminal: the end of redirected input would stop the server.
 if (process.stdin.isTTY) {
   createInterface({ input: process.stdin })
     .on('line', writeLink)
@@ -110,7 +110,7 @@ async function stop(): Promise<void> {
   await end(0);
 }
 
-/** A key for this run alone: that of the run before is revoked, and only its hash was kept. */
+/** A key for this run. The last run's key is revoked, since only its hash was stored. */
 function newKey({ store: { keys } }: Service): string {
   const name = 'Playground build';
   for (const key of keys.list(organization.id)) {

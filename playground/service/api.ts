@@ -8,7 +8,7 @@ import { idSchema, paramsSchema, parseParams, renderedSchema, snippetSchema } fr
 import type { Store } from './store/index.ts';
 import { renderTemplate } from './template.ts';
 
-/** Path prefixes of the two base addresses: two, so that whoever mixes them up finds out. */
+/** Path prefixes of the two base URLs. They differ, so that mixing them up fails. */
 export const retrievePath = '/content/v1';
 export const renderPath = '/delivery';
 
@@ -45,22 +45,22 @@ const variants = {
 interface ApiParts extends Pick<ServiceOptions, 'random' | 'beforeAnswer'> {
   store: Store;
   faults: Faults;
-  /** Where the pages are that explain the problems. */
+  /** The website with the pages that explain problems. */
   websiteUrl: string;
 }
 
 /**
- * The interface of the service: both variants (specification, section 4) and the document that describes them.
+ * The API: both variants (specification, section 4), and the document that describes them.
  *
- * Both fill in the variables: section 4.1 too calls `params` "variables passed into the snippet".
+ * Both fill in variables, since section 4.1 also calls `params` "variables passed into the snippet".
  */
 export function createApi({ store, faults, random = Math.random, websiteUrl, beforeAnswer }: ApiParts) {
   const refuse = refusalWith(websiteUrl);
-  // The same for a snippet that is not there, is not published, or is another organization's.
+  // The same answer for a snippet that is missing, not published, or another organization's.
   const notFound = (id: string | undefined) =>
     refuse(404, `There is no published snippet ${id} in this organization.`);
   const api = new OpenAPIHono<ApiEnvironment>({
-    // The only thing a schema can refuse is the id.
+    // The schemas can only refuse the id.
     defaultHook: (result, context) => (result.success ? undefined : notFound(context.req.param('id'))),
   });
 
@@ -116,7 +116,7 @@ function logged(store: Store, operation: Operation): MiddlewareHandler<ApiEnviro
     context.set('denial', denial);
     await next();
     const secret = /^Bearer (\S+)/.exec(authorization ?? '')?.[1];
-    // The log is shown on the website, which shows no key.
+    // The website shows the log, but must not show keys.
     const withoutKey = (text: string) => (secret === undefined ? text : text.replaceAll(secret, '[API key]'));
     const params = context.req.query('params');
     store.requests.add({

@@ -7,30 +7,28 @@ import type { Organization } from './store/organizations.ts';
 export type Operation = 'render' | 'retrieve';
 
 /**
- * Which operations each kind of key may perform. The specification does not show it (section 5.9); here a public
- * key, which "has limited privileges", may retrieve and not render.
+ * Which operations each kind of key may perform. The specification only says that a public key "has limited privileges"
+ * (section 5.9). Here it may retrieve but not render.
  */
 export const scopes: Readonly<Record<KeyKind, readonly Operation[]>> = {
   secret: ['render', 'retrieve'],
   public: ['retrieve'],
 };
 
-/** Who asks, where that is known, and why it is denied. */
+/** The caller, if known, and why access is denied. */
 interface Access {
   caller?: { key: ApiKey; organization: Organization } | undefined;
   denial?: { status: ProblemStatus; detail: string; headers?: Record<string, string> } | undefined;
 }
 
-/** What a request of the API carries on its way. */
 export interface ApiEnvironment {
   Bindings: HttpBindings | Http2Bindings;
   Variables: Access;
 }
 
 /**
- * Decides whether a request may be served (specification, section 5): first who asks (401), then whether the
- * organization may be served at all (402), then whether this key may do this (403). What exists (404) is asked
- * only after that, so that no one learns of it who may not know.
+ * Decides whether a request may be served (specification, section 5): first the key (401), then the organization's
+ * subscription (402), then the key's permission (403). Only then 404, which would tell what exists.
  */
 export function authenticate(store: Store, authorization: string | undefined, operation: Operation): Access {
   if (authorization === undefined) {

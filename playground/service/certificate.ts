@@ -5,26 +5,26 @@ import selfsigned from 'selfsigned';
 export interface Certificate {
   key: string;
   cert: string;
-  /** The authority that signed it (PEM): what a client has to trust. */
+  /** The authority that signed it (PEM), which clients have to trust. */
   authority: string;
 }
 
 const day = 24 * 60 * 60 * 1000;
 
-/** The certificate of the last start, so that a site that trusts its authority need not be told again; or a new one. */
+/** The certificate of the last start, so that sites still trust it, or a new one. */
 export async function keptCertificate(file: string): Promise<Certificate> {
   if (existsSync(file)) {
     const kept: Certificate = JSON.parse(readFileSync(file, 'utf8'));
     if (Date.parse(new X509Certificate(kept.cert).validTo) > Date.now() + day) return kept;
   }
   const made = await createCertificate();
-  // As a whole, since half of it could never be read again.
+  // Renamed into place, since half a file could not be read.
   writeFileSync(`${file}.new`, JSON.stringify(made), { mode: 0o600 });
   renameSync(`${file}.new`, file);
   return made;
 }
 
-/** Makes a certificate for this machine alone, and an authority that signs it and nothing else: its key is not kept. */
+/** Makes a certificate for this machine, and an authority whose key is not kept, so that it cannot sign others. */
 export async function createCertificate(): Promise<Certificate> {
   const key = { keyType: 'ec', algorithm: 'sha256' } as const;
   const authority = await selfsigned.generate(

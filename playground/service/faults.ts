@@ -4,28 +4,28 @@ import type { MiddlewareHandler } from 'hono';
 import type { ApiEnvironment } from './authenticate.ts';
 import type { Refuse } from './problems.ts';
 
-/** What is wrong with the service at the moment, on demand. All of it can be changed while it runs. */
+/** The current faults. They can be changed while the service runs. */
 export type Faults = typeof noFaults;
 
 export const noFaults = {
   /** The share of requests that fail, from 0 to 1. */
   failing: 0,
-  /** So many of the next requests fail, whatever the share. */
+  /** How many of the next requests fail, whatever the share. */
   failingNext: 0,
   failingStatus: 503 as 500 | 502 | 503 | 504,
-  /** Sent with each failure, as it is; empty for none. */
+  /** Sent with each failure as it is, unless empty. */
   retryAfter: '',
-  /** Before each answer, in milliseconds; in truth between half of it and half as much again. */
+  /** The delay of each answer in milliseconds, varied by up to half. */
   latency: 0,
   /** The share of answers that are cut off in the middle of their body, from 0 to 1. */
   cut: 0,
-  /** As if variant B were not there at all: a 404 of a web server that has no such route, and so no problem. */
+  /** As if variant B did not exist: a web server's 404 without a problem object. */
   renderAbsent: false,
-  /** The snippets that all this applies to; none listed, to all. */
+  /** The snippets with faults. If empty, all. */
   only: [] as number[],
 };
 
-/** Puts the faults between a request and its answer. */
+/** Applies the faults to answers. */
 export function faultyAnswers(
   faults: Faults,
   random: () => number,
@@ -34,7 +34,7 @@ export function faultyAnswers(
   return async (context, next) => {
     const id = Number(context.req.param('id'));
     if (faults.only.length > 0 && !faults.only.includes(id)) return next();
-    // Unreferenced: an answer that is still waited for does not keep a service that was closed from ending.
+    // Unreferenced, so that a delayed answer does not keep a closed service alive.
     if (faults.latency > 0) await wait(faults.latency * (0.5 + random()), undefined, { ref: false });
     if (faults.renderAbsent && context.req.path.endsWith('/render'))
       return context.text('404 Not Found', 404);
@@ -52,13 +52,13 @@ export function faultyAnswers(
   };
 }
 
-/** The same answer, whose connection (or stream, with HTTP/2) ends in the middle of the body. */
+/** Ends the connection (or HTTP/2 stream) in the middle of the body. */
 function cutShort(response: Response, { outgoing }: HttpBindings | Http2Bindings): Response {
   const body = new ReadableStream<Uint8Array>({
     async start(controller) {
       const bytes = new Uint8Array(await response.arrayBuffer());
       controller.enqueue(bytes.subarray(0, Math.floor(bytes.length / 2)));
-      // After the first half was sent, so that what arrives is a cut answer and not no answer.
+      // After the first half has been sent, so that a cut answer arrives.
       setTimeout(() => ('stream' in outgoing ? outgoing.stream : outgoing).destroy(), 10);
     },
   });

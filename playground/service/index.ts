@@ -14,38 +14,37 @@ import { createWebsite } from './website/index.ts';
 import { Sessions } from './website/sessions.ts';
 
 export interface ServiceOptions {
-  /** Where the API listens. @default 0, any free port */
+  /** The API's port. @default 0, any free port */
   port?: number;
-  /** Where the website listens. @default 0, any free port */
+  /** The website's port. @default 0, any free port */
   websitePort?: number;
-  /** The path of the database. @default ':memory:', gone when the service ends */
+  /** The path of the database. @default ':memory:' */
   database?: string;
   faults?: Partial<Faults>;
-  /** Chance, for the faults. @default Math.random */
+  /** For the faults. @default Math.random */
   random?: () => number;
   /** Awaited before each answer of the API. */
   beforeAnswer?: () => Promise<unknown>;
   /** The site to update when a snippet is published. */
   publisher?: Publisher;
-  /** Called when a login link was used: it is spent, and another one may be wanted. */
+  /** Called when a login link was used. It works once, so a new one may be needed. */
   onSignIn?: (organizationId: number) => void;
-  /** Writes a new login link to where only the owner of this machine reads it: someone asked for one. */
+  /** Called when a login link is requested. Must write it where only the owner of this machine can read it. */
   onLinkWanted?: () => void;
-  /** What it shows to its clients. @default a new one, from a new authority */
+  /** @default a new one, from a new authority */
   certificate?: Certificate;
-  /** A file with its authority, for sites that are built on this machine. */
+  /** A file with its authority, for sites on this machine. */
   authorityFile?: string;
-  /** How patiently webhooks are sent. */
   webhooks?: SenderOptions;
-  /** Called with a line for people when a database of another version was set aside. */
+  /** Called with a message if a database of another version was set aside. */
   onSetAside?: (line: string) => void;
 }
 
 export type Service = Awaited<ReturnType<typeof startService>>;
 
 /**
- * Starts the Snippet Delivery Service on this machine, on the loopback interface: the API over HTTPS, by HTTP/1.1
- * and HTTP/2, and the website. A new database is filled with a small organization.
+ * Starts the Snippet Delivery Service on the loopback interface: the API over HTTPS (HTTP/1.1 and HTTP/2), and the website.
+ * A new database gets a small organization.
  */
 export async function startService(options: ServiceOptions = {}) {
   const certificate = options.certificate ?? (await createCertificate());
@@ -64,29 +63,27 @@ export async function startService(options: ServiceOptions = {}) {
   const website = await listen(createWebsite(parts, sessions).fetch, options.websitePort);
   const { fetch } = createApi({ ...options, store, faults, websiteUrl: website.origin });
   const api = await listen(fetch as never, options.port, certificate);
-  /** What a site that is built on this machine needs in its environment, besides a key. */
+  /** Environment variables for a site on this machine, besides the key. */
   const settings: Record<string, string> = {
     SNIPPETS_RENDER_BASE_URL: api.origin + renderPath,
     SNIPPETS_RETRIEVE_BASE_URL: api.origin + retrievePath,
     ...(options.authorityFile && { NODE_EXTRA_CA_CERTS: options.authorityFile }),
   };
   return {
-    /** Base address of variant B. */
+    /** Base URL of variant B. */
     renderBaseUrl: api.origin + renderPath,
-    /** Base address of variant A. */
+    /** Base URL of variant A. */
     retrieveBaseUrl: api.origin + retrievePath,
     settings,
-    /** Where the document that describes the API is. */
     openApiUrl: `${api.origin}/openapi.json`,
-    /** The website: snippets, keys, requests, faults, account. */
     websiteUrl: website.origin,
-    /** The authority (PEM) that a client of the API has to trust. */
+    /** The authority (PEM) that clients of the API have to trust. */
     certificateAuthority: certificate.authority,
     store,
     webhooks,
-    /** Changed in place, it takes effect with the next request. */
+    /** Changes take effect with the next request. */
     faults,
-    /** Makes a link that signs in to the website, once. */
+    /** Makes a link that signs in to the website once. */
     loginLink: (organizationId: number) => `${website.origin}/login/${sessions.invite(organizationId)}`,
     async close(): Promise<void> {
       await Promise.all([api.close(), website.close(), webhooks.close()]);
@@ -96,11 +93,10 @@ export async function startService(options: ServiceOptions = {}) {
 }
 
 /**
- * Listens on the loopback interface: a playground has no business on a network.
+ * Listens only on the loopback interface.
  *
- * With a certificate, it serves HTTPS alone, as the API has to (specification, sections 1 and 5): whoever speaks plain
- * HTTP to its port gets no answer. The website is served over plain HTTP: on the loopback interface nobody listens in,
- * and a browser would greet a newcomer with a warning of a certificate that nobody but this machine knows.
+ * The API is served over HTTPS alone (specification, sections 1 and 5): plain HTTP gets no answer. The website is served over
+ * plain HTTP, which is safe on the loopback interface, and avoids a browser's warning about an unknown certificate.
  */
 async function listen(fetch: Hono['fetch'], port = 0, certificate?: Certificate) {
   const server = createAdaptorServer(
@@ -120,7 +116,7 @@ async function listen(fetch: Hono['fetch'], port = 0, certificate?: Certificate)
     async close() {
       const closed = once(server, 'close');
       server.close();
-      // Connections are kept alive by their clients, and would keep the server open with them.
+      // Clients keep connections alive, which would keep the server open.
       for (const socket of sockets) socket.destroy();
       await closed;
     },

@@ -1,10 +1,10 @@
-/** What the website accepts, in characters. The service itself would keep anything. */
+/** Limits of the website, in characters. The service itself has none. */
 export const limits = {
   name: 200,
   keyName: 100,
-  /** Encoded as JSON or in a form, it stays below two megabytes. */
+  /** Stays below two megabytes as JSON or in a form. */
   content: 200_000,
-  /** No URL with longer params arrives. */
+  /** Longer params do not fit into a URL. */
   sample: 8_000,
   webhookUrl: 2_000,
   /** The body of any request, in bytes. */

@@ -14,8 +14,8 @@ export const problemSchema = z
   .openapi('Problem');
 
 /**
- * Every status the service fails with, and what the page that explains it says. The specification's section 7 lists 401 to 404 and the server errors; 400,
- * 405 and 413 are ours, for requests that it says nothing of.
+ * Every status the service fails with, and the text of its page. Section 7 of the specification lists 401 to 404 and the
+ * server errors. 400, 405 and 413 are ours, for requests that it does not mention.
  */
 export const problemKinds = {
   400: {
@@ -62,13 +62,13 @@ export const problemKinds = {
 
 export type ProblemStatus = keyof typeof problemKinds;
 
-/** What a kind of problem is called, and where the service's website explains it. */
+/** The title of a kind of problem, and the path of the page that explains it. */
 export function problemKind(status: ProblemStatus) {
   const title = STATUS_CODES[status] ?? '';
   return { title, path: `/problems/${title.toLowerCase().replaceAll(' ', '-')}` };
 }
 
-/** Makes the answers for failures: always `application/problem+json` (specification, section 7). */
+/** Makes failed answers, always as `application/problem+json` (specification, section 7). */
 export function refusalWith(websiteUrl: string) {
   return (status: ProblemStatus, detail: string, headers: Record<string, string> = {}): Response => {
     const { title, path } = problemKind(status);

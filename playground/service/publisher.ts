@@ -1,15 +1,15 @@
-/** What became of an update of the site. */
+/** An update of the site. */
 export interface Publication {
-  /** After `failed` it is tried again by itself, at the time in `retryAt`. */
+  /** After `failed`, the update is repeated at `retryAt`. */
   state: 'running' | 'done' | 'failed';
-  /** When it was asked for, in milliseconds since the epoch. */
+  /** When it was requested, in milliseconds since the epoch. */
   startedAt: number;
   finishedAt?: number;
-  /** When the next attempt begins, in milliseconds since the epoch; only after a failure, where that is known. */
+  /** When the next attempt begins after a failure, if known, in milliseconds since the epoch. */
   retryAt?: number | undefined;
-  /** Why the attempt before the one under way failed: what it wrote to the terminal. */
+  /** The output of the previous failed attempt. */
   failure?: string | undefined;
-  /** What was written to the terminal meanwhile, without colours. */
+  /** The output so far, without colors. */
   output: string;
 }
 
@@ -22,37 +22,34 @@ export interface ShownPlaces {
 }
 
 /**
- * The site that shows the snippets, as the service's website sees it: something that can be updated.
- * How that is done is not the website's concern.
+ * The site that shows the snippets. The website can update it, and does not know how that is done.
  */
 export interface Publisher {
-  /** Where the site can be looked at. */
   siteUrl: string;
-  /** Whose snippets it shows. */
+  /** The organization whose snippets it shows. */
   organizationId(): number;
   /**
-   * Begins to update the site; once more afterwards, when that has begun already. An attempt that fails
-   * is repeated until one succeeds.
+   * Starts an update of the site, or another one after the current one. Failed attempts are repeated until one succeeds.
    *
-   * @param startedAt what it takes is counted from then. @default now
+   * @param startedAt the start of the measured duration. @default now
    */
   publish(startedAt?: number): void;
-  /** The last time, or the one that is under way. */
+  /** The current or last update. */
   latest(): Publication | undefined;
-  /** Where a snippet is shown; nothing when the site has no usable record. */
+  /** Where a snippet is shown, if the site has a usable record. */
   shown(id: number): ShownPlaces | undefined;
   /**
-   * With what a preview of a snippet looks as on a page of the site: the markup before it there, style sheets and start
-   * tags, and the path of that page. Where it is on none, it is the styles of the home page, and no path.
+   * Makes a preview look as on a page of the site: the markup before the snippet (style sheets and start tags), and the path
+   * of the page. If no page shows it, the styles of the home page without a path.
    *
-   * @param contentsWith the contents that the site may show, with the params (JSON) of one of its embeds
-   * @param wanted the path of the page to look at, if that page shows it
+   * @param contentsWith the contents that the site may show for the params (JSON) of an embed
+   * @param wanted the path of the preferred page
    */
   surroundings(
     id: number,
     contentsWith: (params: string) => Promise<string[]>,
     wanted: string,
   ): Promise<{ page?: string; before: string }>;
-  /** The API key that the site is built with, where that is known. */
+  /** The API key that the site is built with, if known. */
   apiKey(): string | undefined;
 }

@@ -6,8 +6,8 @@ export const renderedSchema = z
   .openapi('RenderedSnippet');
 
 /**
- * Variant A's answer (specification, section 2). Which of `name` and `content` are in every answer is not shown;
- * here both always are.
+ * Variant A's answer (specification, section 2, which does not say whether `name` and `content` are always there). Here
+ * they are.
  */
 export const snippetSchema = z
   .object({
@@ -17,7 +17,7 @@ export const snippetSchema = z
   })
   .openapi('Snippet');
 
-/** The id of a snippet. What is no positive whole number is no id of anything: it is not found. */
+/** The id of a snippet. Anything other than a positive whole number is not found. */
 export const idSchema = z
   .string()
   .regex(/^[1-9][0-9]{0,15}$/)
@@ -33,8 +33,8 @@ export const idSchema = z
 const jsonObject = z.record(z.string(), z.unknown());
 
 /**
- * `params`: a URL-encoded JSON object. What is none is refused with 400; the specification does not say. Given
- * twice, the last one counts.
+ * `params`: a URL-encoded JSON object. Anything else is a 400, which the specification leaves open. If it is given twice,
+ * the last one counts.
  */
 export const paramsSchema = z
   .string()
@@ -45,7 +45,7 @@ export const paramsSchema = z
     example: '{"plan":"pro"}',
   });
 
-/** Reads `params`; nothing where it is no JSON object. */
+/** Reads `params`. Returns `undefined` if it is not a JSON object. */
 export function parseParams(text: string | undefined): Record<string, unknown> | undefined {
   if (text === undefined) return {};
   try {

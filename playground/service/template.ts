@@ -1,9 +1,9 @@
 import { Liquid } from 'liquidjs';
 
 const engine = new Liquid({
-  // A variable's value is text, and becomes HTML by being escaped. An editor who means HTML writes `| raw`.
+  // A variable's value is text and is escaped. For HTML, an editor writes `| raw`.
   outputEscape: 'escape',
-  // Templates come from people who edit texts: no files, no prototypes, and no template that never ends.
+  // Templates come from editors: no files, no prototypes, and no endless loops.
   templates: {},
   ownPropertyOnly: true,
   parseLimit: 1_000_000,
@@ -12,10 +12,9 @@ const engine = new Liquid({
 });
 
 /**
- * Fills a snippet's variables. One that has no value is empty; a value that no variable uses is ignored
- * (specification, section 4.2).
+ * Fills a snippet's variables. Variables without a value are empty, unused values are ignored (specification, section 4.2).
  *
- * @returns the content, or an error for the person who edits the snippet
+ * @returns the content, or an error for the editor of the snippet
  */
 export async function renderTemplate(template: string, params: Record<string, unknown>) {
   try {
@@ -26,12 +25,12 @@ export async function renderTemplate(template: string, params: Record<string, un
   }
 }
 
-/** The variables of a template that these params have no value for. */
+/** The variables of a template without a value in these params. */
 export function unfilledVariables(content: string, params: Record<string, unknown>): string[] {
   return engine.globalVariablesSync(engine.parse(content)).filter((name) => !Object.hasOwn(params, name));
 }
 
-// What Liquid says, and what a person who writes texts can do about it.
+// Liquid's messages, and what an editor can do about them.
 const explanations: readonly [said: RegExp, explain: (written: string) => string][] = [
   [/^output "(.*)" not closed$/s, (written) => `\`${written}\` is not closed. Add \`}}\`.`],
   [/^tag "(.*)" not closed$/s, (written) => `\`${written}\` is not closed. Add \`%}\`.`],

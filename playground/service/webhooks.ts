@@ -7,9 +7,9 @@ import type { Delivery, EventType } from './store/webhooks.ts';
 export type WebhookSender = ReturnType<typeof createWebhookSender>;
 
 export interface SenderOptions {
-  /** The wait before the second attempt, in milliseconds; three times as long before each later one. @default 1,000 */
+  /** The wait before the second attempt, in milliseconds. It triples with each further attempt. @default 1,000 */
   firstWait?: number;
-  /** How long an attempt may take, in milliseconds. @default 10,000 */
+  /** Per attempt, in milliseconds. @default 10,000 */
   timeout?: number;
 }
 
@@ -17,9 +17,8 @@ const attempts = 5;
 const attemptsAtOnce = 5;
 
 /**
- * Sends signed webhooks, as Standard Webhooks describes them. This is a model of what the service could offer: the
- * specification has no events. A service that others use would have to refuse URLs of its own network; here, the
- * receiver is on the same machine.
+ * Sends signed webhooks as in Standard Webhooks. This is an example of what the service could offer, since the specification
+ * has no events. A public service would have to refuse URLs in its own network. Here, the receiver is on the same machine.
  */
 export function createWebhookSender(
   { webhooks }: Store,
@@ -30,9 +29,9 @@ export function createWebhookSender(
   const underWay = new Set<Promise<void>>();
   const limit = pLimit(attemptsAtOnce);
 
-  /** Makes one attempt. @returns the status of the answer. @throws what to write down about it. */
+  /** Makes one attempt. @returns the status of the answer. @throws the reason to log. */
   async function attempt({ organizationId, messageId, type, at, snippetId }: Delivery): Promise<string> {
-    // Read for each attempt: the webhook may have been changed since.
+    // Read for each attempt, since the webhook may have changed.
     const endpoint = webhooks.endpoint(organizationId);
     if (endpoint === undefined) throw new AbortError('switched off');
     const message = JSON.stringify({ type, timestamp: at, data: { id: snippetId } });
@@ -49,10 +48,10 @@ export function createWebhookSender(
     }).catch(({ name, cause }) => {
       throw new Error(name === 'TimeoutError' ? 'no answer in time' : (cause?.code ?? 'no connection'));
     });
-    // Nothing of an answer is of interest, and it may have no end.
+    // The body is not needed, and may be endless.
     await body?.cancel();
     if (status === 410) throw new AbortError('410');
-    // Redirects among them: a redirect could lead to any host.
+    // Includes redirects, which could lead to any host.
     if (status < 200 || status > 299) throw new Error(String(status));
     return String(status);
   }
@@ -77,20 +76,20 @@ export function createWebhookSender(
     underWay.add(work);
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no delivery is in progress. */
   async function settled(): Promise<void> {
     while (underWay.size > 0) await Promise.all(underWay);
   }
 
   for (const delivery of webhooks.pending()) begin(delivery);
   return {
-    /** Tells an organization of a change, if it has a webhook. Does not wait. */
+    /** Sends a change to the organization's webhook, if it has one. Does not wait. */
     send(organizationId: number, type: EventType, snippetId: number): void {
       if (webhooks.endpoint(organizationId) !== undefined)
         begin(webhooks.add(organizationId, type, snippetId));
     },
     settled,
-    /** Ends what is under way. It is sent again when the service starts the next time. */
+    /** Stops deliveries. They are sent when the service starts again. */
     async close(): Promise<void> {
       closing.abort();
       await settled();
@@ -98,9 +97,9 @@ export function createWebhookSender(
   };
 }
 
-/** What shows that a call comes from who knows the secret, and when. */
+/** Headers that prove that the sender knows the secret, and when it was sent. */
 export function signedHeaders(secret: string, id: string, body: string): Record<string, string> {
-  // Of the attempt, not of the event.
+  // The time of the attempt, not of the event.
   const at = new Date();
   return {
     'webhook-id': id,

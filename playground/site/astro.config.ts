@@ -3,7 +3,7 @@ import preact from '@astrojs/preact';
 import { defineConfig } from 'astro/config';
 import snippets from 'astro-snippets';
 
-// Everything else comes from the environment: SNIPPETS_API_KEY and the two base addresses.
+// Everything else comes from the environment: SNIPPETS_API_KEY and the two base URLs.
 export default defineConfig({
   site: 'https://northwind.example',
   integrations: [mdx(), preact(), snippets()],

@@ -33,10 +33,10 @@ const about = {
 };
 await runSites(sites, rounds, {
   say: (line) => process.stderr.write(`${line}\n`),
-  // After each round, so that a run that is interrupted is not lost.
+  // After each round, so that an interrupted run keeps its results.
   async onRound(measured, done) {
     const result: BenchResult = { ...about, load: loadavg()[0] ?? 0, rounds: done, measured };
-    // One run a line.
+    // One run per line.
     const text = JSON.stringify(result, undefined, 1).replace(/\{[^{}[\]]*\}/g, (run) =>
       JSON.stringify(JSON.parse(run)),
     );

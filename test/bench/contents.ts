@@ -1,4 +1,4 @@
-/** The content of a snippet, of about a size in bytes; another one in another edition, for the first snippet alone. */
+/** The content of a snippet, about `size` bytes long. Only the first snippet differs between editions. */
 export function contentOf(id: number, { size = 200, edition = 0 } = {}): string {
   const text = `Snippet ${id} has something to say, and says it here. `;
   const isChanged = id === 1 && edition > 0;

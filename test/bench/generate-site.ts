@@ -4,19 +4,19 @@ import { contentOf } from './contents.ts';
 
 export interface SiteSize {
   pages: number;
-  /** On each page. */
+  /** Per page. */
   embeds: number;
   /** Different snippets. */
   distinct: number;
-  /** Of each page besides its embeds, in bytes. */
+  /** Per page without its embeds, in bytes. */
   pageSize: number;
-  /** Of each snippet, in bytes, where nothing is fetched. */
+  /** Per snippet, in bytes, if nothing is fetched. */
   contentSize: number;
-  /** What pages are: sections of one template, articles with a layout and twelve paragraphs, or the same in Markdown. */
+  /** Sections from one template, articles with a layout and twelve paragraphs, or those articles in Markdown. */
   kind: 'sections' | 'articles' | 'markdown';
 }
 
-/** How a site has its snippets: how a page shows the one of an `id`, and what that takes. */
+/** How a site gets its snippets: what a page writes to show snippet `id`, and the files that this needs. */
 export interface Approach {
   /** In the frontmatter of the page. */
   imports: string;
@@ -37,9 +37,8 @@ const oursConfig = `import { defineConfig } from 'astro/config';
 import snippets from 'astro-snippets';
 export default defineConfig({ integrations: [snippets()] });`;
 
-// Only what has to be done to get snippets into pages that are written already, with the same transport: nothing is checked,
-// retried, escaped, recorded or reported. What an integration of this kind cannot be faster than, but for what it does
-// while Astro renders.
+// The least work that gets snippets into finished pages, with the same transport: nothing is checked, retried, escaped,
+// recorded or reported. An integration of this kind can only be faster by working while Astro renders.
 const floorConfig = `import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { defineConfig } from 'astro/config';
 import { Agent, request } from 'undici';
@@ -85,7 +84,7 @@ import { get } from '../get.js';
 ---
 <Fragment set:html={await get(Astro.props.id)} />`;
 
-/** The approaches, by their names: the limit, ours, and what people do today. */
+/** The approaches by name: the lower limit, ours, and what people do today. */
 export function approachesFor({ distinct }: SiteSize): Record<string, Approach> {
   const ids = Array.from({ length: distinct }, (_, index) => index + 1);
   const contents = JSON.stringify(Object.fromEntries(ids.map((id) => [id, contentOf(id)])));
@@ -126,7 +125,7 @@ const { content } = await Fetch(process.env.SNIPPETS_RENDER_BASE_URL + '/snippet
   };
 }
 
-/** What waits for something does so in a component of its own, as people write it. */
+/** An approach that awaits something, in a component, as people write it. */
 function inComponent(component: string, files: Record<string, string> = {}): Approach {
   return {
     imports: "import Shown from '../components/Shown.astro';",
@@ -148,7 +147,7 @@ function fillerOf(pageSize: number, embeds: number): string {
   return lorem.repeat(Math.ceil(pageSize / lorem.length / Math.max(1, embeds)));
 }
 
-/** Writes a site of that size, which shows its snippets in that way. */
+/** Writes a site of that size with that approach. */
 export async function generateSite(folder: string, size: SiteSize, approach: Approach): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   const all: Record<string, string> = {
@@ -176,7 +175,7 @@ const { title } = Astro.props;
   </body>
 </html>`;
 
-/** The files of the pages, by the kind of site. */
+/** The page files for each kind of site. */
 const pagesOf: Record<SiteSize['kind'], (size: SiteSize, approach: Approach) => Record<string, string>> = {
   sections: (size, { imports, shown }) => ({
     'src/pages/[page].astro': `---

@@ -7,14 +7,14 @@ import { cleanEnvironment } from '../support/environment.ts';
 export interface Usage {
   /** From start to end, in seconds. */
   wall: number;
-  /** Of all its threads, in seconds. */
+  /** Of all threads, in seconds. */
   cpu: number;
-  /** At its highest, in MB. */
+  /** The peak, in MB. */
   memory: number;
 }
 
-// Loaded into the process that is measured, as only itself knows its usage, when it ends. As JavaScript: to load TypeScript,
-// Node takes time and memory.
+// Loaded into the measured process, since only the process itself knows its usage at its end. In JavaScript, since loading
+// TypeScript takes time and memory.
 const recorder = `
   import { writeFileSync } from 'node:fs';
   import { isMainThread } from 'node:worker_threads';

@@ -65,7 +65,7 @@ With 50,000 snippets, the first limit is a \`check\` of 50,000 requests: [webhoo
 
 `;
 
-/** The lines of the README: of two kinds of site, the one that takes longer. CPU first: it says more on a busy machine. */
+/** The lines of the README, for the slower of two kinds of site. CPU time first: it says more on a busy machine. */
 export function readmeLines(result: BenchResult): string {
   const rows = rowsOf(result);
   const cpuOf = ({ usages }: Row) => median(usages.map(({ cpu }) => cpu));
@@ -85,7 +85,7 @@ export function readmeLines(result: BenchResult): string {
 
 const bar = { height: 22, gap: 10, name: 270, length: 360, width: 760 };
 
-/** The charts, by their file names: a bar for each approach. */
+/** The charts by file name: a bar for each approach. */
 export function charts(result: BenchResult): Map<string, string> {
   const drawn = charted(result).map((measured) => [`${measured.site.name}.svg`, chart(measured)] as const);
   const growth = growthOf(result);
@@ -119,7 +119,7 @@ ${drawn.join('\n')}
 }
 
 const plotted = { width: 760, height: 400, left: 60, right: 170, bottom: 40, top: 20 };
-/** A line for each thing that grows: what an embed costs, both on logarithmic scales. */
+/** The cost of an embed, with a line for each thing that grows. Both scales are logarithmic. */
 function plot(growth: readonly Growth[]): string {
   const { width, height, left, right, bottom, top } = plotted;
   // From 1 to 1,000,000 of something, and from 1 µs to 10 ms.

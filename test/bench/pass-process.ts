@@ -6,8 +6,8 @@ import type { SnippetUse } from '../../src/snippets/file-embeds.ts';
 import { SourceSearch } from '../../src/source/source-search.ts';
 import { contentOf } from './contents.ts';
 
-// What happens after Astro has generated a site, in a process of its own: scan, inline, verify, record. The contents are
-// there at once, since the network is measured elsewhere.
+// What happens after Astro has generated a site, in its own process: scan, inline, verify, record. Contents arrive at
+// once, since the network is measured elsewhere.
 const [directory = '', manifest = '', size] = process.argv.slice(2);
 const rules = { sanitize: undefined, scripts: 'allow', strict: false, policy: 'none' } as const;
 
@@ -53,7 +53,7 @@ const site = {
   logger: { info() {}, warn() {} } as never,
 } satisfies GeneratedSite;
 
-// In a function, as in a build: once it has ended, its files and their embeds need no memory.
+// In a function, as in a build: when it returns, its files and their embeds are freed.
 async function inlineSite() {
   const { scannable, others } = listSiteFiles([directory], []);
   const made = await buildSite(site, scannable);

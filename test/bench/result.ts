@@ -8,22 +8,22 @@ import type { VariantName } from './variants.ts';
 export interface BenchResult {
   at: string;
   machine: string;
-  /** Where the sites were: in memory, or on a disk. */
+  /** Where the sites were: in memory or on a disk. */
   folder: string;
   rounds: number;
-  /** How many processes wanted a core in the last minute of it. More than the machine has cores: others were busy too. */
+  /** The load average of the last minute. If it exceeds the number of cores, other work ran too. */
   load: number;
   measured: Measured[];
 }
 
 export const resultsFolder: string = join(import.meta.dirname, 'results');
-/** The file of the last whole run. */
+/** The result of the last whole run. */
 export const fullResult: string = join(resultsFolder, 'full.json');
 
-/** What came of a variant of a site in each round. */
+/** The measurements of a variant of a site, one per round. */
 export interface Row {
   what: string;
-  /** What the figures are: of the process, added to those of the same site without snippets, or how many times as much. */
+  /** Whole figures, or compared with the same site without snippets: added to its figures, or times as much. */
   kind: 'whole' | 'added' | 'times';
   usages: Usage[];
   aims: Partial<Usage>;
@@ -33,7 +33,7 @@ const kinds = ['wall', 'cpu', 'memory'] as const;
 
 const number = (value: number) => value.toLocaleString('en');
 
-/** The size of a site for people. */
+/** The size of a site in words. */
 export function sizeOf({ pages, embeds, latency, kind, distinct, grows }: BenchSite): string {
   const noun = { sections: 'pages', articles: 'articles', markdown: 'articles in Markdown' }[kind];
   const snippets = distinct > 2_500 || grows !== undefined ? `, ${number(distinct)} snippets` : '';
@@ -51,7 +51,7 @@ const names: Partial<Record<VariantName, (size: string, site: BenchSite) => stri
   pass: (size) => `${size}, only the pass`,
 };
 
-/** What is compared within each round, in which the machine was as fast for both; and what stands for itself. */
+/** The rows of the table. Variants are compared within a round, where the machine was as fast for both. */
 export function rowsOf({ measured }: Pick<BenchResult, 'measured'>): Row[] {
   const sites = measured.filter(({ site }) => site.grows === undefined);
   return sites.flatMap(({ site, runs }) =>
@@ -76,7 +76,7 @@ export function rowsOf({ measured }: Pick<BenchResult, 'measured'>): Row[] {
   );
 }
 
-/** The median of a figure, for people. */
+/** The median of a figure, with its unit. */
 export function shown({ kind, usages }: Row, figure: keyof Usage): string {
   const value = median(usages.map((usage) => usage[figure]));
   if (kind === 'times') return `${value.toFixed(2)}×`;
@@ -85,7 +85,7 @@ export function shown({ kind, usages }: Row, figure: keyof Usage): string {
   return Math.abs(value) < 0.1 ? `${sign}${(value * 1000).toFixed(0)} ms` : `${sign}${value.toFixed(2)} s`;
 }
 
-/** What has to be known about a run to judge its figures. */
+/** What one needs to judge the figures of a run. */
 export function describeRun({ machine, at, rounds, folder, load }: BenchResult): string {
   const busy = ` Other work ran on the machine (${load.toFixed(0)} processes for ${coresOf(machine)} cores), so wall time says little, and the spread is wide.`;
   const run = `${machine}. ${at.slice(0, 10)}, ${rounds === 1 ? '1 round' : `${rounds} rounds`}, sites ${folder}.`;
@@ -99,13 +99,13 @@ export function isBusy({ machine, load }: Pick<BenchResult, 'machine' | 'load'>)
   return load > 2 * coresOf(machine);
 }
 
-/** A table as Markdown, which is as good to read on a terminal. */
+/** A table as Markdown, which a terminal can show too. */
 export function table([head = [], ...rows]: readonly (readonly string[])[]): string {
   const lines = [head, head.map((_, index) => (index === 0 ? '---' : '--:')), ...rows];
   return lines.map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 }
 
-/** The medians, and for those who work on the package the extremes and aims. */
+/** The medians, and for maintainers the extremes and aims. */
 export function tableOf(result: BenchResult, { withAims = false } = {}): string {
   const cell = (row: Row, figure: keyof Usage) => {
     const values = row.usages.map((usage) => usage[figure]);
@@ -118,10 +118,10 @@ export function tableOf(result: BenchResult, { withAims = false } = {}): string 
   return table([['', 'wall', 'CPU', 'memory'], ...rows]);
 }
 
-/** One thing of a site that grows, and what came of it. */
+/** Something that grows, and the measured cost. */
 export interface Growth {
   name: string;
-  /** `perEmbed` in microseconds of CPU time, without the start of the process; memory in MB, at its peak. */
+  /** `perEmbed`: microseconds of CPU time without the start of the process. `memory`: the peak in MB. */
   points: { size: number; perEmbed: number; memory: number }[];
 }
 

@@ -24,7 +24,7 @@ export const sitesFolder: { path: string; isInMemory: boolean } = existsSync(mem
 
 export interface Measured {
   site: BenchSite;
-  /** One for each round. */
+  /** One per round. */
   runs: Partial<Record<VariantName, Usage[]>>;
 }
 
@@ -72,7 +72,7 @@ interface RunEvents {
 }
 
 /**
- * Builds every site in every variant, one of each in a round, so that a slow phase of the machine affects all of them.
+ * Builds every site in every variant, each once per round, so that a slow phase of the machine affects all of them.
  * Every other round is in reverse order.
  */
 export async function runSites(
@@ -119,7 +119,7 @@ async function runRound(
   { folder, service, say }: { folder: string; service: ServiceProcess; say: (line: string) => void },
 ): Promise<void> {
   await service.tell({ latency: site.latency });
-  // What is built needs the manifest of the cold build before it.
+  // The other builds need the manifest of the cold build before them.
   const names = round % 2 === 0 ? site.variants : [...site.variants].sort(reversed);
   for (const name of names) {
     const variant = variants[name];
@@ -141,7 +141,7 @@ async function runRound(
   }
 }
 
-/** The peers in reverse order, behind those that need each other in this one. */
+/** The peers in reverse order, after the variants that depend on this order. */
 function reversed(a: VariantName, b: VariantName): number {
   const ours: VariantName[] = ['cold', 'warm', 'refresh'];
   const rank = (name: VariantName) =>

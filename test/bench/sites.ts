@@ -8,13 +8,13 @@ export interface BenchSite extends SiteSize {
   /** Of the service, in milliseconds. */
   latency: number;
   variants: VariantName[];
-  /** How many times each variant is run in a round, if more than once. */
+  /** How many times each variant runs per round, if more than once. */
   times?: number;
-  /** The most that a variant should take, of what the same site without it takes. */
+  /** The most that a variant should take, compared with the same site without it. */
   aims?: Partial<Record<VariantName, Partial<Usage>>>;
-  /** Whether aims and results are what is added to that, and not how many times as much it is. */
+  /** Whether aims and results are differences instead of ratios. */
   isAdded?: true;
-  /** What of the site grows from one to the next, of those on which growth is measured. */
+  /** What grows from one site to the next, if growth is measured. */
   grows?: keyof typeof growing;
 }
 
@@ -27,9 +27,9 @@ const common = {
   latency: 0,
 } as const;
 
-/** Each with the same number of embeds, if that is not what grows. */
+/** With the same number of embeds, unless that is what grows. */
 const growing = {
-  // Hardly more than the start of the process.
+  // Little more than the start of the process.
   nothing: [{ pages: 1 }],
   pages: [1_000, 10_000, 100_000].map((pages) => ({ pages })),
   snippets: [10, 1_000, 50_000].map((distinct) => ({ distinct })),
@@ -81,7 +81,7 @@ export const fullSites: BenchSite[] = [
     aims: { unused: { cpu: 0.008 } },
     isAdded: true,
   },
-  // One of these snippets is on ten pages.
+  // Each of these snippets is on ten pages.
   {
     ...common,
     name: 'refresh',
@@ -112,7 +112,7 @@ export const fullSites: BenchSite[] = [
 ];
 
 /**
- * The same with fewer pages, and without the floor: enough to see that everything still works, and what changed by a lot.
+ * The same with fewer pages and without the lower limit: enough to see that everything works, and large changes.
  */
 export const quickSites: BenchSite[] = fullSites.map((site) => ({
   ...site,

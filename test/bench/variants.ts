@@ -1,12 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** One way of getting snippets into a site, and the state in which it is built. */
+/** One way to get snippets into a site, and the state in which it is built. */
 export interface Variant {
   name: string;
-  /** How the site gets its snippets. */
   approach: string;
-  /** What is on the disk at the start: nothing, the output of an earlier run, or pages that Astro has generated. */
+  /** What is on the disk at the start: nothing, the output of an earlier run, or pages as Astro generated them. */
   starts: 'cold' | 'built' | 'generated';
   command: 'build' | 'refresh' | 'pass';
 }
@@ -28,7 +27,7 @@ export const variants = {
 
 export type VariantName = keyof typeof variants;
 
-/** Removes what earlier runs have left: the output, and for a cold start the caches. */
+/** Removes what earlier runs left: the output, and for a cold start the caches. */
 export async function prepare(folder: string, { starts, command }: Variant): Promise<void> {
   if (command !== 'build') return;
   const left = starts === 'cold' ? ['dist', 'node_modules/.astro', '.cache'] : ['dist'];

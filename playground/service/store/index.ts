@@ -10,7 +10,7 @@ import { Webhooks } from './webhooks.ts';
 export type Store = ReturnType<typeof openStore>;
 
 /**
- * Everything the service keeps, in one SQLite file. One that another version of the service has made is set aside, whole.
+ * The service's data in one SQLite file. A file from another version of the service is set aside.
  *
  * @param file a path, or `:memory:`.
  */
@@ -21,13 +21,13 @@ export function openStore(file: string) {
   if (version !== 0 && version !== schemaVersion) {
     database.close();
     setAside = `${file}.version-${version}.${Date.now()}`;
-    // The files beside it are there while another process has it open.
+    // The other files exist while another process has the database open.
     for (const part of ['', '-wal', '-shm']) {
       if (existsSync(file + part)) renameSync(file + part, setAside + part);
     }
     database = connect(file);
   }
-  // Nothing is left to do where it is there, which another process may have just made.
+  // Does nothing if the schema exists. Another process may have just made it.
   database.exec(`BEGIN IMMEDIATE; ${schema} PRAGMA user_version = ${schemaVersion}; COMMIT;`);
   const requests = new RequestLog(database);
   return {
@@ -36,7 +36,7 @@ export function openStore(file: string) {
     snippets: new Snippets(database),
     requests,
     webhooks: new Webhooks(database),
-    /** Where a database of another version is now, in whose place this one is new. */
+    /** The new path of a database of another version that was set aside. */
     setAside,
     close(): void {
       requests.write();
@@ -47,8 +47,8 @@ export function openStore(file: string) {
 
 function connect(file: string): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: 5_000 });
-  // WAL lets a page be read while another is published; FULL makes a publish that was acknowledged survive a
-  // crash of the machine and not only of the process.
+  // WAL allows reads during a publish. With FULL, an acknowledged publish survives a crash of the machine, not only of the
+  // process.
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;');
   return database;
 }

@@ -8,15 +8,15 @@ export interface ApiKey {
   organizationId: number;
   kind: KeyKind;
   name: string;
-  /** The last four characters, by which people tell keys apart. */
+  /** The last four characters, to tell keys apart. */
   ending: string;
   createdAt: string;
   revokedAt: string | null;
 }
 
 /**
- * The API keys of organizations (specification, section 5). A key is shown once, when it is made; only its hash
- * is stored. A plain SHA-256 is enough: a key is 256 random bits, so there is nothing to guess faster.
+ * The API keys of organizations (specification, section 5). A key is shown once, when it is made. Only its hash is stored:
+ * plain SHA-256 is enough for 256 random bits.
  */
 export class Keys extends Table {
   create(organizationId: number, kind: KeyKind, name: string): { key: ApiKey; secret: string } {
@@ -27,7 +27,7 @@ export class Keys extends Table {
   }
 
   /**
-   * Adds the keys of a database of another version, so that sites which are built with them can go on.
+   * Adds the keys of a database of another version, so that sites can still be built with them.
    *
    * @returns whether they could be read.
    */
@@ -47,7 +47,7 @@ export class Keys extends Table {
     }
   }
 
-  /** The key that was presented, unless there is none such or it was revoked. */
+  /** The key with this secret, unless it was revoked. */
   find(secret: string): ApiKey | undefined {
     return this.one`SELECT * FROM keys WHERE hash = ${hash(secret)} AND revokedAt IS NULL`;
   }

@@ -5,7 +5,7 @@ export interface LoggedRequest {
   organizationId: number | null;
   keyId: number | null;
   variant: 'render' | 'retrieve';
-  /** As it stood in the path: it may be no number. */
+  /** As in the path, so it may not be a number. */
   snippetId: string;
   params: string | null;
   status: number;
@@ -17,10 +17,10 @@ const kept = 10_000;
 const milliseconds = 100;
 
 /**
- * Which build asked for what, and what it got. Only the last ten thousand requests are kept.
+ * The requests of builds, with their answers. Only the last ten thousand are kept.
  *
- * Written a moment later, many in one transaction: an answer does not wait for the disk. A crash may lose the
- * last moment of the log, and nothing else.
+ * Written a moment later, many in one transaction, so that answers do not wait for the disk. A crash loses only the last
+ * moment.
  */
 export class RequestLog extends Table {
   #unwritten: LoggedRequest[] = [];
@@ -31,7 +31,7 @@ export class RequestLog extends Table {
     this.#timer ??= setTimeout(() => this.write(), milliseconds).unref();
   }
 
-  /** Writes what has been added. */
+  /** Writes new requests to the disk. */
   write(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -48,17 +48,17 @@ export class RequestLog extends Table {
     });
   }
 
-  /** The newest first. */
+  /** Newest first. */
   list(organizationId: number, limit = 100): LoggedRequest[] {
     this.write();
     return this
       .all`SELECT * FROM requests WHERE organizationId = ${organizationId} ORDER BY id DESC LIMIT ${limit}`;
   }
 
-  /** The last requests of each key that is still in the log, by the key's id. */
+  /** The last request of each key in the log, by the key's id. */
   lastUses(organizationId: number): Map<number, { at: string; userAgent: string }> {
     this.write();
-    // SQLite takes the other columns from the row of the maximum.
+    // SQLite takes the other columns from the row with the maximum.
     const rows = this.all<{ keyId: number; at: string; userAgent: string }>`
       SELECT keyId, at, userAgent, MAX(id) FROM requests
       WHERE organizationId = ${organizationId} AND keyId IS NOT NULL GROUP BY keyId`;

@@ -1,4 +1,4 @@
-/** Of the schema below: what changes it gives it another number. */
+/** Must change with the schema below. */
 export const schemaVersion = 6;
 
 export const schema = `

@@ -3,21 +3,21 @@ import { Table } from './table.ts';
 export interface Snippet {
   id: number;
   name: string;
-  /** What is being edited. Nobody but the website sees it. */
+  /** The edited text, visible only on the website. */
   draft: string;
   /** Params to preview it with, as JSON. */
   sample: string;
-  /** The number of the version that is served; `null` until it is published. */
+  /** The number of the served version, `null` if not published. */
   published: number | null;
   publishedAt: string | null;
-  /** The content of that version, before its variables are filled in. */
+  /** The content of that version, with variables. */
   publishedContent: string | null;
 }
 
-/** What is typed on the website. */
+/** The fields that a user types. */
 export type Typed = Pick<Snippet, 'name' | 'draft' | 'sample'>;
 
-/** Without an id, it gets the next free one. */
+/** The default id is the next free one. */
 export type NewSnippet = Pick<Snippet, 'name'> & Partial<Pick<Snippet, 'id' | 'draft' | 'sample'>>;
 
 export interface SnippetVersion {
@@ -27,8 +27,8 @@ export interface SnippetVersion {
 }
 
 /**
- * The snippets of organizations, and every version that was ever published. Each method takes the organization:
- * there is no way to reach another one's.
+ * The snippets of organizations, with every published version. Each method takes the organization, so that no other
+ * organization's snippets can be reached.
  */
 export class Snippets extends Table {
   create(organizationId: number, { id, name, draft = '', sample = '{}' }: NewSnippet): Snippet {
@@ -41,7 +41,7 @@ export class Snippets extends Table {
     return this.one`SELECT * FROM snippets WHERE organizationId = ${organizationId} AND id = ${id}`;
   }
 
-  /** @param search a part of the name or of a text, or the id. */
+  /** @param search a part of the name or a text, or the id. */
   list(organizationId: number, search = ''): Snippet[] {
     return this.all`SELECT * FROM snippets
       WHERE organizationId = ${organizationId} AND (CAST(id AS TEXT) = ${search}
@@ -49,14 +49,14 @@ export class Snippets extends Table {
       ORDER BY id`;
   }
 
-  /** Returns whether there was such a snippet to change. */
+  /** Returns whether the snippet exists. */
   save(organizationId: number, id: number, { name, draft, sample }: Typed): boolean {
     const changes = this.run`UPDATE drafts SET name = ${name}, draft = ${draft}, sample = ${sample}
       WHERE organizationId = ${organizationId} AND id = ${id}`;
     return changes === 1;
   }
 
-  /** Makes a new version of the draft, and serves it from now on. When this returns, it will survive a crash. */
+  /** Makes a new version from the draft, and serves it. It survives a crash after this returns. */
   publish(organizationId: number, id: number): SnippetVersion | undefined {
     return this.transaction(() => {
       const snippet = this.get(organizationId, id);
@@ -66,8 +66,8 @@ export class Snippets extends Table {
   }
 
   /**
-   * Serves an old version's content again, as a new version: nothing that was published is ever changed. The draft
-   * becomes the same content, unless it was never published: then it is kept, since no version has its text.
+   * Serves an old version's content again, as a new version, since published versions never change. The draft gets the same
+   * content, unless its text is in no version.
    */
   rollBack(organizationId: number, id: number, number: number): SnippetVersion | undefined {
     return this.transaction(() => {
@@ -82,23 +82,23 @@ export class Snippets extends Table {
     });
   }
 
-  /** Ends that it is served. Its versions stay. */
+  /** Stops serving it. Its versions stay. */
   unpublish(organizationId: number, id: number): void {
     this.run`UPDATE drafts SET published = NULL WHERE organizationId = ${organizationId} AND id = ${id}`;
   }
 
-  /** Deletes it with its versions. Its id is never given again. */
+  /** Deletes it with its versions. Its id is not used again. */
   delete(organizationId: number, id: number): void {
     this.run`DELETE FROM drafts WHERE organizationId = ${organizationId} AND id = ${id}`;
   }
 
-  /** Every version that was published, the newest first. */
+  /** All published versions, newest first. */
   versions(organizationId: number, id: number): SnippetVersion[] {
     return this.all`SELECT versions.* FROM versions JOIN drafts ON id = snippetId
       WHERE organizationId = ${organizationId} AND id = ${id} ORDER BY number DESC`;
   }
 
-  /** What the API serves. A snippet that was never published is none. */
+  /** What the API serves: only published snippets. */
   published(organizationId: number, id: number): { name: string; content: string } | undefined {
     return this.one`SELECT name, publishedContent AS content FROM snippets
       WHERE organizationId = ${organizationId} AND id = ${id} AND published IS NOT NULL`;

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 
-/** A part of the store. What a query selects has the columns that its caller names. */
+/** A part of the store. Callers name the type of the selected rows. */
 export class Table {
   protected readonly database: DatabaseSync;
 
@@ -21,7 +21,7 @@ export class Table {
     return Number(this.database.prepare(texts.join('?')).run(...values).changes);
   }
 
-  /** Runs what `work` does as one transaction: all of it, or nothing. */
+  /** Runs `work` in one transaction. */
   protected transaction<T>(work: () => T): T {
     this.database.exec('BEGIN IMMEDIATE');
     try {

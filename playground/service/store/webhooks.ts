@@ -1,41 +1,40 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Table } from './table.ts';
 
-/** Where an organization wants to be told of changes. */
+/** An organization's webhook. */
 export interface Endpoint {
   url: string;
-  /** What messages are signed with: `whsec_` and base64. Kept as it is, since a signature cannot be made from a hash. */
+  /** Signs messages: `whsec_` and base64. Stored as plain text, since a hash cannot sign. */
   secret: string;
 }
 
 export type EventType = 'snippet.published' | 'snippet.unpublished' | 'snippet.deleted';
 
-/** One message, and what became of it. */
+/** A message and its delivery. */
 export interface Delivery {
   id: number;
   organizationId: number;
-  /** The same in each attempt, so that the receiver can tell a repetition. */
+  /** The same in each attempt, so that receivers recognize repetitions. */
   messageId: string;
   type: EventType;
   snippetId: number;
-  /** When it happened. */
+  /** The time of the event. */
   at: string;
   state: 'pending' | 'delivered' | 'failed';
-  /** How often it was sent. */
   attempts: number;
-  /** What the last attempt was answered with, or why it was not; `null` before the first one has ended. */
+  /** The last answer, or why there was no answer. `null` before the first attempt has ended. */
   answer: string | null;
 }
 
 const kept = 100;
 
-/** The webhooks of organizations: an extension, of which the specification says nothing. */
+/** The webhooks of organizations, an extension of the specification. */
 export class Webhooks extends Table {
   endpoint(organizationId: number): Endpoint | undefined {
     return this.one`SELECT url, secret FROM webhooks WHERE organizationId = ${organizationId}`;
   }
 
-  /** Switches it on, or sends to another URL from now on. Returns the secret if one was made. */
+  /** Switches the webhook on, or changes its URL. Returns the secret if one was made. */
   setUrl(organizationId: number, url: string): string | undefined {
     const secret = newSecret();
     const kept = this.one<Endpoint>`INSERT INTO webhooks (organizationId, url, secret)
@@ -44,7 +43,7 @@ export class Webhooks extends Table {
     return kept?.secret === secret ? secret : undefined;
   }
 
-  /** Replaces the secret. Returns the new one, unless there is no webhook. */
+  /** Replaces the secret of a webhook. Returns the new one. */
   renewSecret(organizationId: number): string | undefined {
     const renewed = this.one<Endpoint>`UPDATE webhooks SET secret = ${newSecret()}
       WHERE organizationId = ${organizationId} RETURNING *`;
@@ -55,7 +54,7 @@ export class Webhooks extends Table {
     this.run`DELETE FROM webhooks WHERE organizationId = ${organizationId}`;
   }
 
-  /** Adds a message that has to be delivered. Only the last hundred of an organization are kept. */
+  /** Adds a message to deliver. Only the last hundred per organization are kept. */
   add(organizationId: number, type: EventType, snippetId: number): Delivery {
     const id = `msg_${randomUUID()}`;
     const added = this.one<Delivery>`
@@ -66,18 +65,18 @@ export class Webhooks extends Table {
     return added as Delivery;
   }
 
-  /** Writes down an attempt. */
+  /** Records an attempt. */
   record(id: number, state: Delivery['state'], answer: string): void {
     this
       .run`UPDATE deliveries SET state = ${state}, answer = ${answer}, attempts = attempts + 1 WHERE id = ${id}`;
   }
 
-  /** Of all organizations: what was not delivered before the service ended. */
+  /** The undelivered messages of all organizations. */
   pending(): Delivery[] {
     return this.all`SELECT * FROM deliveries WHERE state = 'pending' ORDER BY id`;
   }
 
-  /** The newest first. */
+  /** Newest first. */
   list(organizationId: number, limit: number): Delivery[] {
     return this.all`SELECT * FROM deliveries
       WHERE organizationId = ${organizationId} ORDER BY id DESC LIMIT ${limit}`;

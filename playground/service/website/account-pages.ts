@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { Website, WebsiteParts } from './environment.ts';
 import { repeatFailed } from './publication.ts';
 
-/** The organization: its subscription, and its site. */
+/** The organization's subscription and site. */
 export function accountPages(pages: Website, { store }: WebsiteParts): void {
   pages.get('/account', (context) => {
     const { organization, publisher } = context.var;

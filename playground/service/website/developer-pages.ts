@@ -10,7 +10,7 @@ const tabs = [
   ['/requests', 'Requests'],
   ['/faults', 'Faults'],
 ] as const;
-/** How many requests are listed. */
+/** The number of listed requests. */
 const shown = 200;
 const statuses = [500, 502, 503, 504] as const;
 const percent = z.coerce.number().min(0).max(100);
@@ -24,7 +24,7 @@ const formSchema = z.object({
   renderAbsent: z.coerce.boolean().default(false),
 });
 
-/** Which build asked for what, and what it got; and what makes the service ail, to see what a build does about it. */
+/** The requests of builds with their answers, and faults to test how builds react. */
 export function developerPages(pages: Website, { store, faults, publisher }: WebsiteParts): void {
   pages.get('/requests', (context) => {
     const { organization } = context.var;

@@ -8,26 +8,25 @@ import type { Snippet, SnippetVersion } from '../store/snippets.ts';
 import type { WebhookSender } from '../webhooks.ts';
 import type { Html, PageFacts } from './layout.ts';
 
-/** What the website stands on. */
+/** The website's dependencies. */
 export interface WebsiteParts extends Pick<ServiceOptions, 'publisher' | 'onSignIn' | 'onLinkWanted'> {
   store: Store;
   faults: Faults;
   webhooks: Pick<WebhookSender, 'send'>;
-  /** What a site needs in its environment, besides a key. */
+  /** Environment variables for a site, besides the key. */
   settings: () => Record<string, string>;
 }
 
-/** What a request of a page carries on its way. */
 export interface WebsiteEnvironment {
   Variables: {
     organization: Organization;
-    /** The site, if it is this organization's. */
+    /** The site, if it belongs to this organization. */
     publisher: Publisher | undefined;
-    /** On the pages of a snippet, as are the next two. */
+    /** On the pages of a snippet, like the next two. */
     snippet: Snippet;
-    /** The newest first. */
+    /** Newest first. */
     versions: readonly SnippetVersion[];
-    /** The page of the site to which one goes back. */
+    /** The page of the site to go back to. */
     page: string;
   };
 }

@@ -18,17 +18,17 @@ import { snippetPages } from './snippet-pages.ts';
 import { webhookPages } from './webhook-pages.ts';
 
 const cookie = 'snippets-session';
-// Where someone wanted to go who had to sign in first.
+// The page that was requested before signing in.
 const wantedCookie = 'snippets-wanted';
 
 /**
- * The website on which snippets are managed (specification, section 1). Rendered on the server; behind a session
- * that a login link opens; each session sees one organization and nothing of the others.
+ * The website to manage snippets (specification, section 1). Rendered on the server. A login link opens a session, which
+ * sees only one organization.
  */
 export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<WebsiteEnvironment> {
   const website = new Hono<WebsiteEnvironment>();
   const { publisher, store } = parts;
-  /** @param typed what would be lost otherwise. */
+  /** @param typed text that would be lost otherwise. */
   const signInPage = (notice: string, typed?: string) =>
     layout(
       { title: 'Sign in' },
@@ -48,7 +48,7 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
   );
 
   website.get('/assets/*', serveStatic({ root: import.meta.dirname }));
-  // The pages that the `type` of a problem leads to (specification, section 2). Nobody has to sign in for them.
+  // The pages for the `type` of a problem (specification, section 2) need no session.
   for (const [status, { explanation, advice }] of Object.entries(problemKinds)) {
     const { title, path } = problemKind(Number(status) as ProblemStatus);
     const body = html`<h1>${status} ${title}</h1>
@@ -77,7 +77,7 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
     const organization = store.organizations.get(sessions.get(getCookie(context, cookie) ?? '') ?? 0);
     if (organization === undefined) {
       const { pathname, search } = new URL(context.req.url);
-      // Not what a script asks for, such as the notice about the site.
+      // Not for requests by a script, such as for the notice about the site.
       if (context.req.method === 'GET' && context.req.header('sec-fetch-dest') !== 'empty') {
         const options = { httpOnly: true, sameSite: 'Lax', maxAge: 3_600 } as const;
         setCookie(context, wantedCookie, pathname + search, options);
@@ -126,20 +126,19 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
 }
 
 /**
- * Answers only who asked for this very machine.
+ * Answers only requests to this machine's own name.
  *
- * The website is on the loopback interface, but so is every page that a browser on this machine shows: another
- * name could lead here (DNS rebinding), and another page could send a form here. SameSite alone would not do:
- * every port of this machine is the same site.
+ * Other pages in a browser on this machine can reach the loopback interface too: by another name (DNS rebinding), or with
+ * a form. SameSite is not enough, since every port of this machine is the same site.
  */
 const ownNameOnly: MiddlewareHandler = async ({ req, text }, next) =>
   /^(localhost|127\.0\.0\.1)$/.test(new URL(req.url).hostname)
     ? next()
-    : text('This address is not served here.', 421);
+    : text('This host name is not served here.', 421);
 
 /**
- * Pages load nothing from elsewhere but the site itself and its styles. Inline styles are let through for the preview of
- * a snippet, which is a frame without scripts, forms or an origin of its own.
+ * Pages load only the site and its styles from elsewhere. Inline styles are allowed for the preview of a snippet, a
+ * sandboxed frame without scripts, forms or its own origin.
  */
 const headers = (siteOrigin = '') =>
   secureHeaders({

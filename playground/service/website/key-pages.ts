@@ -10,7 +10,7 @@ const kinds = html`<select id="kind" name="kind">
   ${Object.entries(scopes).map(([kind, may]) => html`<option value="${kind}">${kind}: ${may.join(', ')}</option>`)}
 </select>`;
 
-/** Create a key, which is shown once; revoke one. */
+/** Create and revoke keys. A new key is shown once. */
 export function keyPages(pages: Website, { store, publisher, settings }: WebsiteParts): void {
   const { keys, requests } = store;
   const siteKeyId = () => keys.find(publisher?.apiKey() ?? '')?.id;
@@ -43,7 +43,7 @@ export function keyPages(pages: Website, { store, publisher, settings }: Website
 
   pages.get('/keys', (context) => show(context));
 
-  // Answered with the page itself and no redirect: the key is in this answer and nowhere else.
+  // Answered with a page instead of a redirect, since only this answer has the key.
   pages.post('/keys', async (context) => {
     const { name, kind } = await context.req.parseBody();
     const title = typeof name === 'string' && name.trim() !== '' ? name.trim() : 'Unnamed';
@@ -84,7 +84,7 @@ export function keyPages(pages: Website, { store, publisher, settings }: Website
             : html`It was last used ${time(use.at)}, by ${use.userAgent}.`
         }</p>`,
       yes: isOfSite ? "Revoke the site's key" : 'Revoke it',
-      // The answer to the other question is none to this one: it may have become the site's key since.
+      // It may have become the site's key since the question was shown.
       confirm: isOfSite ? 'site' : 'yes',
       back: '/keys',
       act: () => keys.revoke(organization.id, key.id),
@@ -92,7 +92,7 @@ export function keyPages(pages: Website, { store, publisher, settings }: Website
   });
 }
 
-/** For a shell. In a `.env` file, NODE_EXTRA_CA_CERTS would have no effect. */
+/** For a shell, since NODE_EXTRA_CA_CERTS has no effect in a `.env` file. */
 export function exportsOf(environment: Record<string, string>): string {
   return Object.entries(environment)
     .map(([name, value]) => `export ${name}='${value}'`)

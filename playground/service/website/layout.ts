@@ -4,17 +4,17 @@ import type { PublicationView } from './publication.ts';
 
 export type Html = ReturnType<typeof html>;
 
-/** What a page says of itself. */
+/** Data of a page for its layout. */
 export interface PageFacts {
   title: string;
-  /** The section this page belongs to. @default the one that its path begins with */
+  /** The current section. @default the one at the start of the path */
   section?: string;
   /**
-   * Seconds after which a browser without script loads the page again, to show what has become of something. Never
-   * on a page with text fields: what was typed would be lost.
+   * Seconds after which a browser without scripts reloads the page to show progress. Never on a page with text fields, which
+   * would lose their text.
    */
   reloadAfter?: number | undefined;
-  /** What an update of the site is about that the page shows. */
+  /** The update of the site that the page shows. */
   publication?: PublicationView | undefined;
 }
 
@@ -26,9 +26,9 @@ const sections = [
 ] as const;
 
 /**
- * A page of the website. Everything works without script; where there is one, it only saves a click.
+ * A page of the website. Everything works without scripts, which only save clicks.
  *
- * @param organization who is signed in; absent on the pages that explain a problem
+ * @param organization the one that is signed in, absent on pages that explain a problem
  */
 export function layout({ title, section, reloadAfter }: PageFacts, body: Html, organization?: Organization) {
   return html`<!doctype html>
@@ -63,7 +63,7 @@ export function layout({ title, section, reloadAfter }: PageFacts, body: Html, o
 </html>`;
 }
 
-/** Links to pages, of which one is shown. */
+/** Links to pages, with the current one marked. */
 export function navigation(
   label: string,
   links: readonly (readonly [path: string, text: string])[],
@@ -76,7 +76,7 @@ export function navigation(
   return html`<nav class="grow" aria-label="${label}"><ul class="row">${items}</ul></nav>`;
 }
 
-/** A control of a form, with its label and a hint. */
+/** A form control with its label and a hint. */
 export function field(id: string, label: string, control: Html, hint?: Html | string): Html {
   return html`<div>
           <label for="${id}">${label}</label>
@@ -85,7 +85,7 @@ export function field(id: string, label: string, control: Html, hint?: Html | st
         </div>`;
 }
 
-/** A table, whose rows are blocks of labelled lines on a narrow screen. */
+/** A table. On a narrow screen, rows become blocks of labelled lines. */
 export function table<Row>(
   rows: readonly Row[],
   columns: Record<string, (row: Row) => unknown>,
@@ -105,12 +105,12 @@ export function table<Row>(
       </table>`;
 }
 
-/** Copies the text of an element. @param label what that is, for a screen reader. */
+/** Copies the text of an element. @param label its name for screen readers. */
 export function copyButton(id: string, label = ''): Html {
   return html`<button class="quiet" type="button" data-copy="${id}"${label && html` aria-label="Copy: ${label}"`} hidden>Copy</button>`;
 }
 
-/** A time for people. A script makes it local. */
+/** A time in UTC, which a script makes local. */
 export function time(iso: string | null): Html {
   if (iso === null) return html`never`;
   return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`;

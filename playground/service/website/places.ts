@@ -2,12 +2,12 @@ import { html } from 'hono/html';
 import type { Publisher, ShownPlaces } from '../publisher.ts';
 import type { Html } from './layout.ts';
 
-/** The path at which a file of the site's output is served. */
+/** The path that serves a file of the site's output. */
 export function pathOfPage(file: string): string {
   return `/${file.replace(/(^|\/)index\.html$/, '$1')}`.split('/').map(encodeURIComponent).join('/');
 }
 
-/** How many places that are, in words. */
+/** The number of places in words. */
 export function countOf(places: ShownPlaces | undefined): string {
   if (places === undefined) return 'not known';
   const { pages, entries } = places;

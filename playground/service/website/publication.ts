@@ -4,29 +4,29 @@ import type { Website, WebsiteEnvironment, WebsiteParts } from './environment.ts
 import type { Html } from './layout.ts';
 import { countOf, pathOfPage, placesList } from './places.ts';
 
-/** What the notice is about. */
+/** The subject of the notice. */
 export interface PublicationView {
-  /** The page of the site to look at. */
+  /** The page of the site to open. */
   page: string;
-  /** The snippet that was published; absent when the site as a whole was updated. */
+  /** The published snippet, absent if the whole site was updated. */
   id?: number | undefined;
 }
 
 type Parts = Pick<WebsiteEnvironment['Variables'], 'organization' | 'publisher'> &
   Pick<WebsiteParts, 'store'>;
 
-/** A path of the site, to lead back to. Nothing that could be another host. */
+/** A path of the site to go back to, which cannot lead to another host. */
 export function pathOf(page: string | undefined): string {
   return page !== undefined && /^\/(?![/\\])/.test(page) ? page : '/';
 }
 
-/** Tries again at once what failed, since the reason may be gone. */
+/** Repeats a failed update at once, since the reason may be gone. */
 export function repeatFailed(publisher: WebsiteParts['publisher']): void {
   const latest = publisher?.latest();
   if (latest?.state === 'failed') publisher?.publish(latest.startedAt);
 }
 
-/** The notice alone, for the script that keeps it up to date without loading the page again. */
+/** The notice alone, for the script that updates it without a reload. */
 export function publicationPages(pages: Website, { store }: WebsiteParts): void {
   pages.get('/publication', (context) => {
     const { id, page } = context.req.query();
@@ -36,7 +36,7 @@ export function publicationPages(pages: Website, { store }: WebsiteParts): void 
   });
 }
 
-/** The notice of a page. Without a view, it is there as long as the site cannot be updated. */
+/** The notice of a page. Without a view, it is only shown while the site cannot be updated. */
 export function publicationRegion(parts: Parts, view: PublicationView | undefined): Html | '' {
   const latest = parts.publisher?.latest();
   if (latest === undefined || (view === undefined && !isInTrouble(latest))) return '';
@@ -50,14 +50,14 @@ function isInTrouble({ state, failure, output }: Publication): boolean {
   return state === 'failed' || (state === 'running' && (failure !== undefined || answers.test(output)));
 }
 
-/** What became of an update of the site: from the click to the page, or to the reason why not. */
+/** The progress of an update: from the click to the page, or to the reason of the failure. */
 function publicationNotice(parts: Parts, { id, page }: PublicationView): Html | undefined {
   const { publisher } = parts;
   const publication = publisher?.latest();
   if (publisher === undefined || publication === undefined) return undefined;
   const { state, startedAt, finishedAt = startedAt, output } = publication;
   if (isInTrouble(publication)) {
-    // While it is tried again, what went wrong before.
+    // During a retry, show the previous failure.
     const failure = (state === 'running' && publication.failure) || output;
     return html`<div class="card notice bad" data-state="${state}">
         <p><strong>${causeOf(failure, parts)}</strong> ${nextTry(publication)} The site shows what it showed before.</p>
@@ -69,7 +69,7 @@ function publicationNotice(parts: Parts, { id, page }: PublicationView): Html | 
   }
   const places = id === undefined ? undefined : publisher.shown(id);
   const [first] = places?.pages ?? [];
-  // The home page unless it was edited from another, or is on others only.
+  // The home page, unless the snippet was edited from another page or is only on others.
   const isElsewhere = page === '/' && first !== undefined && !places?.pages.includes('index.html');
   const shown = publisher.siteUrl + (isElsewhere ? pathOfPage(first) : page);
   return html`<div class="card notice good" data-state="done">${
@@ -88,10 +88,10 @@ function nextTry({ state, retryAt }: Publication): Html | string {
   return html`Trying again at <time data-clock datetime="${iso}">${iso.slice(11, 16)} UTC</time>.`;
 }
 
-// As the command line says it while it waits.
+// As the command line prints it while it waits.
 const answers = /fails for every request: (\d{3})\b/;
 
-/** Why the site cannot be updated, and what to do, by what the command line has said. */
+/** Why the site cannot be updated and what to do, from the command line's output. */
 function causeOf(output: string, { store, publisher, organization }: Parts): Html {
   const has = (code: string) => output.includes(`[${code}]`);
   if (has('payment-required')) {

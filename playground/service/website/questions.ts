@@ -5,21 +5,20 @@ import type { Html } from './layout.ts';
 
 interface Question {
   title: string;
-  /** What happens then. */
+  /** The consequences. */
   body: Html;
-  /** What the button says. */
+  /** The label of the button. */
   yes: string;
   /** Sent with the answer. @default 'yes' */
   confirm?: string;
-  /** Where "Cancel" leads, and where to go when it is done, unless `afterwards` is there. */
+  /** The target of "Cancel", and of the redirect when done, unless `afterwards` is set. */
   back: string;
   afterwards?: string;
   act: () => void;
 }
 
 /**
- * Asks at a path before something is done that others may not expect, and does it when the answer is there. Where there
- * is nothing to ask, there is no such page.
+ * A page that asks for a confirmation, and acts on the answer. Without a question, the page does not exist.
  */
 export function ask(
   pages: Website,

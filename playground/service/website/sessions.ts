@@ -3,8 +3,8 @@ import { createHash, randomBytes } from 'node:crypto';
 const lifetime = 12 * 60 * 60 * 1000;
 
 /**
- * Who is signed in: an organization. Login links hold a token that works once; sessions are kept in memory, so that they
- * end with the service. Of both only hashes are kept: what is compared is never what was guessed.
+ * The signed-in organizations. Login links hold a token that works once. Sessions are in memory, so they end with the
+ * service. Only hashes are stored, so that comparing tokens leaks no timing.
  */
 export class Sessions {
   readonly #links: Kept = new Map();
@@ -15,7 +15,7 @@ export class Sessions {
     return put(this.#links, organizationId);
   }
 
-  /** Takes a login link's token, and gives the token of a session; nothing when it is spent or was never made. */
+  /** Exchanges a login link's token for a session's token, if it is valid and unused. */
   open(link: string): { token: string; organizationId: number } | undefined {
     const organizationId = take(this.#links, link);
     this.#links.delete(hash(link));

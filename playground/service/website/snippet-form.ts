@@ -6,9 +6,9 @@ import { renderTemplate, unfilledVariables } from '../template.ts';
 
 export interface SnippetForm extends Typed {
   action: string;
-  /** The revision that was edited; empty for a form that says nothing of it. */
+  /** The edited revision, empty if the form does not have it. */
   base: string;
-  /** The revision of another's draft that it replaces. */
+  /** The revision of someone else's draft that it replaces. */
   replaces: string;
 }
 
@@ -16,7 +16,7 @@ export function formOf(body: Record<string, unknown>): SnippetForm {
   const text = (name: string) => (typeof body[name] === 'string' ? (body[name] as string) : '');
   return {
     name: text('name').trim() || 'Unnamed',
-    // Forms send CR LF; what was typed were lines.
+    // Forms send line breaks as CRLF.
     draft: text('draft').replaceAll('\r\n', '\n'),
     sample: text('sample').trim() || '{}',
     action: text('action'),
@@ -25,7 +25,7 @@ export function formOf(body: Record<string, unknown>): SnippetForm {
   };
 }
 
-/** Differs as soon as what can be typed differs, so that two people do not overwrite each other's text. */
+/** A hash of all editable fields, so that two people do not overwrite each other's text. */
 export function revisionOf({ name, draft, sample }: Typed): string {
   return createHash('sha256')
     .update(JSON.stringify([name, draft, sample]))
@@ -33,7 +33,7 @@ export function revisionOf({ name, draft, sample }: Typed): string {
     .slice(0, 16);
 }
 
-/** Says which text is too long, and how long it may be. */
+/** The error if a text is too long. */
 export function tooLong({ name, draft = '', sample = '' }: NewSnippet): string | undefined {
   if (name.length > limits.name) return `The name has more than ${limits.name} characters.`;
   if (draft.length > limits.content) return `The content has more than ${limits.content} characters.`;
@@ -41,7 +41,7 @@ export function tooLong({ name, draft = '', sample = '' }: NewSnippet): string |
   return undefined;
 }
 
-/** How pages embed a snippet: in `.astro` and `.mdx` files; in Markdown, HTML and any UI framework. */
+/** How pages embed a snippet: `component` in `.astro` and `.mdx`, `element` in Markdown, HTML and any UI framework. */
 function embedsOf(id: number, params: Record<string, unknown>) {
   const json = JSON.stringify(params);
   const quoted = json.replaceAll('&', '&amp;').replaceAll("'", '&#39;').replaceAll('<', '&lt;');
@@ -52,7 +52,7 @@ function embedsOf(id: number, params: Record<string, unknown>) {
   };
 }
 
-/** What the snippet shows with its sample params, and a note about those; or why it shows nothing. */
+/** The content of a snippet with its sample params and a note about them, or why there is no content. */
 export async function previewOf(snippet: Snippet) {
   const { id, draft, sample } = snippet;
   const given = parseParams(sample);

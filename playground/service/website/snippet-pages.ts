@@ -27,7 +27,7 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
     return next();
   });
 
-  /** @param refused a name of a new snippet. */
+  /** @param refused the refused name of a new snippet. */
   function showList(context: PageContext, notice?: Html, refused?: string) {
     const { organization, publisher } = context.var;
     const search = context.req.query('search')?.trim() ?? '';
@@ -35,7 +35,7 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
     return context.render(html`${notice}${list}`, { title: 'Snippets' });
   }
 
-  /** The page of a snippet; `notice` says why something was not saved. */
+  /** The page of a snippet. `notice` says why something was not saved. */
   async function showSnippet(context: PageContext, { notice, ...typed }: Unsaved & { notice?: Html } = {}) {
     const { publisher, snippet, page } = context.var;
     const isFlagged = context.req.query('published') !== undefined;
@@ -50,7 +50,7 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
     });
   }
 
-  /** Tells the webhook, and updates the site. */
+  /** Calls the webhook and updates the site. */
   function announce({ organization, publisher }: PageContext['var'], event: EventType, id: number): void {
     webhooks.send(organization.id, event, id);
     publisher?.publish();
@@ -198,7 +198,7 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
   });
 }
 
-/** Whether another has changed the draft since this form was opened. */
+/** Whether someone else has changed the draft since this form was opened. */
 function isChangedSince(snippet: Snippet, form: SnippetForm): boolean {
   return form.base !== '' && ![form.base, form.replaces].includes(revisionOf(snippet));
 }
@@ -213,14 +213,14 @@ function savedNotice({ draft, published, publishedContent }: Snippet): Html {
   }</p>`;
 }
 
-/** Tells that there are two drafts. To save then is to replace the one that is shown here. */
+/** Says that there are two drafts. Saving again replaces the one shown here. */
 function conflictNotice(snippet: Snippet): Html {
   return html`<input type="hidden" name="replaces" value="${revisionOf(snippet)}">
             <p><strong>The draft was changed elsewhere.</strong> What is typed here is not saved. “Save the draft” replaces the other draft. <a href="/snippets/${snippet.id}">Load the other draft</a> to go on with that one.</p>
             <details><summary>The other draft</summary><pre tabindex="0">${snippet.draft}</pre></details>`;
 }
 
-/** Has the focus: the button may be far below. */
+/** Has the focus, since the button may be far below. */
 function refusedNotice(what: 'saved' | 'published', flaw: string): Html {
   return html`<p class="card notice bad" role="alert" tabindex="-1" autofocus><strong>Not ${what}: ${flaw}</strong></p>`;
 }

@@ -53,7 +53,7 @@ export function listPart(
       </form>`;
 }
 
-/** Where a snippet is edited, on the way from a page of the site. */
+/** The URL to edit a snippet, coming from a page of the site. */
 export function addressOf(id: number, page: string, flag?: 'published' | 'saved'): string {
   const query = new URLSearchParams();
   if (page !== '/') query.set('page', page);
@@ -63,7 +63,7 @@ export function addressOf(id: number, page: string, flag?: 'published' | 'saved'
 
 type Shown = WebsiteEnvironment['Variables'];
 
-/** What was typed and not saved, and what is said of another's draft. */
+/** Unsaved text, and the notice about someone else's draft. */
 export interface Unsaved {
   unsaved?: SnippetForm;
   conflict?: Html;
@@ -126,7 +126,6 @@ function embedPart(form: string, label: string, text: string): Html {
         <div class="row"><code class="grow" id="embed-${form}">${text}</code>${copyButton(`embed-${form}`, label)}</div>`;
 }
 
-/** Where the site shows it. */
 function placesPart({ id }: Snippet, publisher: Publisher | undefined): Html | '' {
   if (publisher === undefined) return '';
   const places = publisher.shown(id);
@@ -157,10 +156,9 @@ function rollBackLink(id: number, number: number): Html {
   return html`<a class="button quiet" href="/snippets/${id}/versions/${number}/roll-back">Roll back to ${number}…</a>`;
 }
 
-/** How one text differs from another. */
 function diffPart(title: string, before: string, after: string): Html | '' {
   if (before === after) return '';
-  // Comparing takes time with the square of what differs.
+  // Comparing takes quadratic time in the number of differences.
   const parts = diffWordsWithSpace(before, after, { maxEditLength: 1_000 }) ?? [
     { value: before, removed: true, added: false },
     { value: after, removed: false, added: true },
@@ -171,13 +169,13 @@ function diffPart(title: string, before: string, after: string): Html | '' {
   return html`<details><summary>${title}</summary><pre tabindex="0">${shown}</pre></details>`;
 }
 
-/** How a content looks, in its place on a page of the site. */
+/** A content as it looks on a page of the site. */
 async function previewPart(
   title: string,
   { note, content }: Awaited<ReturnType<typeof previewOf>>,
   { snippet, versions, page: wanted, publisher }: Shown,
 ): Promise<Html> {
-  // What was published last may not be on the site yet.
+  // The newest version may not be on the site yet.
   const contentsWith = async (params: string) => {
     const given = parseParams(params) ?? {};
     const newest = await Promise.all(
@@ -197,7 +195,7 @@ async function previewPart(
         </div>`;
 }
 
-/** A version in full, and as it looked. */
+/** A version with its content and its preview. */
 export async function versionPart(shown: Shown, version: SnippetVersion): Promise<Html> {
   const { snippet, versions } = shown;
   const { number, content, publishedAt } = version;
@@ -221,7 +219,7 @@ export async function versionPart(shown: Shown, version: SnippetVersion): Promis
       </div>`;
 }
 
-/** What it breaks that a snippet is not served any more. */
+/** What breaks if a snippet is no longer served. */
 export function consequence({ id, published }: Snippet, publisher: Publisher | undefined): Html {
   const places = publisher?.shown(id);
   if (publisher === undefined || places === undefined) {

@@ -8,7 +8,7 @@ const shown = 20;
 const path = '/account/webhook';
 const states = { pending: '', delivered: 'good', failed: 'bad' } as const;
 
-/** Where signed messages about changes are sent. A page of its own: that of the account may load itself again. */
+/** The webhook. Not on the account page, which may reload. */
 export function webhookPages(pages: Website, { store: { webhooks } }: WebsiteParts): void {
   const show = (context: Context<WebsiteEnvironment>, answer?: Html, typed?: string) => {
     const { id } = context.var.organization;
@@ -40,7 +40,7 @@ export function webhookPages(pages: Website, { store: { webhooks } }: WebsitePar
       }`;
     return context.render(body, { title: 'Webhook' });
   };
-  /** With the page itself and no redirect: a new secret is in this answer and in no other. */
+  /** Answers with a page instead of a redirect, since only this answer has the secret. */
   const showSecret = (context: Context<WebsiteEnvironment>, secret: string | undefined) => {
     if (secret === undefined) return context.redirect(path, 303);
     return show(

@@ -1,5 +1,5 @@
-// Saves the draft while one types, shows its preview, and says when it was changed elsewhere. Leaving is asked about as
-// long as the service has not taken everything.
+// Saves the draft while one types, shows its preview, and says if it was changed elsewhere. Asks before leaving until
+// everything is saved.
 const form = document.querySelector('form[data-draft]');
 const frame = document.querySelector('iframe[data-before]');
 const part = (name) => document.querySelector(`[data-${name}]`);
@@ -12,7 +12,7 @@ let timer;
 
 async function send() {
   const data = new FormData(form);
-  // To replace what was written elsewhere takes a click.
+  // Only a click may replace changes from elsewhere.
   data.delete('replaces');
   const response = await fetch(form.dataset.draft, { method: 'POST', body: data }).catch(() => undefined);
   if ([200, 409, 422].includes(response?.status)) return response.json();
@@ -35,7 +35,7 @@ async function synchronize() {
   again(typed === sent ? 2_000 : 0);
 }
 
-/** Only when it says something new, since it is read out then, and an open part would close. */
+/** Changes only if there is something new: changes are read aloud, and close an open part. */
 function tell(conflict = '') {
   const region = part('conflict');
   if (region.dataset.shown === conflict) return;
@@ -59,7 +59,7 @@ function again(milliseconds) {
   timer = setTimeout(() => (document.hidden ? again(2_000) : synchronize()), milliseconds);
 }
 
-// The numbers of the lines, which an error names.
+// Errors name line numbers.
 const text = document.querySelector('#draft');
 function numberLines() {
   part('lines').textContent = Array.from(text.value.split('\n'), (_, index) => index + 1).join('\n');
@@ -77,7 +77,7 @@ form.addEventListener('submit', async (event) => {
   isLeaving = exchange === undefined;
   clearTimeout(timer);
   if (isLeaving) return;
-  // Its answer says which draft this one is based on.
+  // The answer to the last save has the revision that this form is based on.
   event.preventDefault();
   await exchange;
   form.requestSubmit(event.submitter);
@@ -90,7 +90,7 @@ addEventListener('beforeunload', (event) => {
 });
 again(typed > 0 ? 0 : 2_000);
 
-// So that loading the page again does not say once more that it was saved.
+// A reload must not show the "saved" notice again.
 const url = new URL(location.href);
 if (url.searchParams.has('saved')) {
   url.searchParams.delete('saved');

@@ -1,4 +1,4 @@
-// Shows times as people say them, in the browser's own time zone.
+// Shows relative times, and local times in the title.
 const units = [
   ['second', 60],
   ['minute', 60],
@@ -22,7 +22,7 @@ function showTimes() {
     element.title = local;
     const isClock = element.hasAttribute('data-clock');
     const text = isClock ? date.toTimeString().slice(0, 5) : (ago(date) ?? local);
-    // A live region is read out at each change.
+    // Screen readers read a live region at each change.
     if (element.textContent !== text) element.textContent = text;
   }
 }
@@ -30,7 +30,7 @@ function showTimes() {
 showTimes();
 setInterval(showTimes, 30_000);
 
-// Copies the text of the element that a button names.
+// Copy buttons name the element whose text they copy.
 for (const button of document.querySelectorAll('button[data-copy]')) {
   const label = button.textContent;
   button.hidden = false;
@@ -40,7 +40,7 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
       await navigator.clipboard.writeText(source.value ?? source.textContent);
       button.textContent = 'Copied';
     } catch {
-      // Without permission, the text is selected instead, ready for the keyboard.
+      // Without permission, select the text instead.
       getSelection().selectAllChildren(source);
       button.textContent = 'Press Ctrl+C';
     }
@@ -50,7 +50,7 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   });
 }
 
-// Keeps the notice about the site up to date. The page itself is not loaded again: a form on it may hold changes.
+// Updates the notice about the site without a reload, since a form on the page may hold changes.
 const region = document.querySelector('[data-publication]');
 const waits = { running: 500, failed: 2_000 };
 let shown = '';
@@ -58,7 +58,7 @@ let shown = '';
 async function look() {
   const response = await fetch(region.dataset.publication).catch(() => undefined);
   const notice = response?.ok ? await response.text() : shown;
-  // Only when it says something new: a live region is read out at each change, and an open part would close.
+  // Only if there is something new: screen readers read each change, and open parts would close.
   if (notice !== shown) {
     region.innerHTML = notice;
     showTimes();

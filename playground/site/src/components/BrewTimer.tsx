@@ -1,7 +1,7 @@
 import type { RenderableProps } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-/** An island: rendered while the site is built, and alive in the browser. Its children may hold snippets. */
+/** An island: rendered in the build, hydrated in the browser. Its children may contain snippets. */
 export default function BrewTimer({ minutes, children }: RenderableProps<{ minutes: number }>) {
   const [left, setLeft] = useState<number | undefined>(undefined);
   const isRunning = left !== undefined && left > 0;
