@@ -46,7 +46,6 @@ export class BuildRun extends SiteRun implements GeneratedSite {
   #fetching = 0;
   /** By collection, since Astro may load one again. */
   readonly #collected = new Map<string, CollectedEntry[]>();
-  /** Unless the site needs no manifest. */
   #inlined: Manifest | undefined;
   /** In milliseconds since the epoch: what is written after the pages is checked, too. */
   #finishedAt: number | undefined;
@@ -157,7 +156,6 @@ export class BuildRun extends SiteRun implements GeneratedSite {
     await this.#lock;
   }
 
-  /** Inlines snippets once all pages are generated. */
   async finish(directory: string, routeToHeaders?: RouteToHeaders) {
     if (this.#finishedAt !== undefined) return;
     this.directory = directory;

@@ -30,7 +30,6 @@ import { hashOfCopy, pageCopyOf, withoutSuffix } from './side-products/page-copi
 export interface FolderInlining extends Pick<GeneratedSite, 'settings' | 'logger' | 'manifest'> {
   /** Where paths that are shown begin. */
   cwd: string;
-  /** The folder that a generator has written. */
   from: string;
   /** The folder to publish: the same, or another that gets all of it. */
   to: string;

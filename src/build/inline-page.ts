@@ -10,7 +10,6 @@ import type { ScannableFile } from './scan-site.ts';
 type ShownSnippet = Content & Pick<PreparedSnippet, 'htmlElsewhere' | 'inlineCode'>;
 
 interface InlineOptions extends EditLinks {
-  /** By the keys of requests. */
   snippets: ReadonlyMap<string, ShownSnippet>;
   rules: SourceRules;
   /** Adds to the policies in headers what a page has to allow. */

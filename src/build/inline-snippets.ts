@@ -46,7 +46,6 @@ export interface GeneratedSite {
   urls: SiteUrls;
   directory: string;
   manifest: string;
-  /** Of the last build. */
   before: Manifest | undefined;
   fetcher: SnippetFetcher;
   verifier: OutputVerifier;
@@ -54,9 +53,7 @@ export interface GeneratedSite {
   logger: Record<'info' | 'warn', (line: string) => void>;
   environment?: EnvironmentFiles | undefined;
   search?: SourceSearch | undefined;
-  /** Headers that an adapter sends with pages. */
   routeToHeaders?: RouteToHeaders | undefined;
-  /** Classes for which CSS was made. */
   classes?: Pick<ClassFile, 'written'> | undefined;
   collected?: readonly CollectedEntry[] | undefined;
   announcements?: Announcements | undefined;
@@ -149,7 +146,6 @@ export async function inlineSnippets(scanned: ScannedSite, site: GeneratedSite, 
 const editLinksWarning =
   'Edit links are on (editLinks: true): pages contain the URLs at which snippets are edited. They are for previews.';
 
-/** Makes a record, which gets its files one after the other. */
 function siteRecorder(site: GeneratedSite, { uses, startedAt }: ScannedSite, snippets: FetchedSnippets) {
   const { fetcher, settings, environment, directory, search, before, collected = [] } = site;
   const { renderBaseUrl, retrieveBaseUrl, urlOptions, ca, concurrency, timeout, patience } = settings;

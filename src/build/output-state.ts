@@ -42,7 +42,6 @@ export function stateOf({ size, mtimeMs }: Stats, hash: string, before: Manifest
   return { size, time: Math.floor(mtimeMs), hash, past: past.length === 0 ? undefined : past };
 }
 
-/** What a page and its copies may be. */
 export function statesOf({ hash, next = [] }: ManifestFile): Set<string> {
   return new Set([hash, ...next]);
 }

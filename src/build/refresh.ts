@@ -47,7 +47,6 @@ export interface RefreshedPage {
 
 export type RefreshPlan = Awaited<ReturnType<typeof planRefresh>>;
 
-/** A built site, and what the service sends for it now. */
 export interface RefreshedSite {
   file: string;
   manifest: Manifest;
@@ -140,7 +139,6 @@ export async function planRefresh(site: RefreshedSite) {
   return plan;
 }
 
-/** Inlines snippets as a build does, in the pages as they were generated. */
 function pageMaker({ file, manifest, fetched }: RefreshedSite) {
   const { rules, linked, snippets } = manifest;
   const pack = openPack(file, manifest);

@@ -132,7 +132,6 @@ const embedInCode =
 const codeWarning =
   'holds an embed, which stays as it is. No snippet is inlined in scripts and style sheets. Write JSON instead, such as search.json, and let the script load that.';
 
-/** Checks files that are going to be published for the API key. */
 export class OutputVerifier {
   readonly #containsKey: (text: Buffer | string) => boolean;
   readonly withKey: SiteFile[] = [];
@@ -169,7 +168,6 @@ export class OutputVerifier {
     });
   }
 
-  /** @throws AstroError if a file contains the API key. */
   refuse(describe: (names: string) => string) {
     if (this.withKey.length === 0) return;
     throw userError('published-key', describe(this.withKey.map(({ name }) => name).join(', ')));

@@ -34,7 +34,6 @@ export abstract class SiteRun {
   environment!: EnvironmentFiles;
   /** The record of the last build, once the fetcher is opened. */
   before: Manifest | undefined;
-  /** The classes of snippets, if the site makes CSS for them. */
   classes: ClassFile | undefined;
   #variables: string | undefined;
   #opened: Promise<SnippetFetcher> | undefined;

@@ -276,7 +276,6 @@ async function writeChanges(cli: Cli, changes: OpenedChanges, options: RefreshOp
   return { document, runsCommand: !dryRun && !isRefused && (pages.length > 0 || manifest.pending === true) };
 }
 
-/** What helps besides a build: the end of a sentence. */
 function otherWay({ toBuild, stale }: RefreshPlan, refused: readonly NotWritten[]): string {
   if (refused.length === 0) return ', or update the other pages with --skip-modified.';
   if (toBuild.length > 0) return '.';
@@ -285,7 +284,6 @@ function otherWay({ toBuild, stale }: RefreshPlan, refused: readonly NotWritten[
   return `, or refresh with a command that renews what was made from its pages: --after '${commands.join(' && ')}'`;
 }
 
-/** Unified diffs of contents on the planned pages. */
 async function diffsOf({ manifest, fetched, now }: OpenedChanges, { pages: planned }: RefreshPlan) {
   const { createTwoFilesPatch, FILE_HEADERS_ONLY: headerOptions } = await import('diff');
   const files = planned.map(({ page }) => page);

@@ -50,7 +50,6 @@ export async function list(cli: Cli): Promise<void> {
   cli.terminal.show(document, () => lines.join('\n') || 'The site shows no snippets.');
 }
 
-/** In the order of the manifest. */
 function listSnippets(manifest: Manifest): ListOutput['snippets'] {
   return shownOn(manifest).map((shown) => {
     const { missing, content } = shown.recorded;

@@ -33,7 +33,6 @@ export interface ListenOptions {
 // In bytes. The payload of an event takes less than 1 KiB.
 const longestBody = 64 * 1024;
 
-/** Accepts signed calls over HTTP, and returns at which URL. */
 export async function listen(options: ListenOptions): Promise<string> {
   const { address, webhook, onCall, log, patience = 10_000, signal } = options;
   const [accepted, refused] = [onceAMinute(log), onceAMinute(log)];

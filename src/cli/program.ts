@@ -13,7 +13,6 @@ const afterHelp = 'run once after pages were written, such as for a search index
 const listsHelp =
   'For these commands, ASTRO_SNIPPETS_CHANGED_FILES and ASTRO_SNIPPETS_CHANGED_URLS are paths of lists of what has changed.';
 
-/** What the exit statuses of a command mean. */
 type Meanings = Partial<Record<keyof typeof exitCodes, string>>;
 
 const offline: Meanings = { ok: 'done', needsBuild: 'no usable record: build' };

@@ -162,7 +162,6 @@ export function isInside(cli: Cli): boolean {
   return Boolean(token && cli.env[heldLocks]?.includes(token));
 }
 
-/** Says which process is waited for. */
 export function waiting({ terminal, clock, signal }: Cli): WaitOptions {
   return { log: terminal.printError, clock, signal };
 }

@@ -23,7 +23,6 @@ export interface CliHost {
   stdin?: 'inherit' | 'ignore';
   stdout: OutputStream;
   stderr: OutputStream;
-  /** For waits of commands. */
   clock: Clock;
   /** `SIGPIPE` says that nothing reads the output any more. */
   signals?: Pick<EventEmitter, 'on' | 'off'>;
@@ -41,12 +40,10 @@ export interface Cli extends CliHost {
 
 export const exitCodes = {
   ok: 0,
-  /** `check`: something has changed. */
   changed: 10,
   /** There is no usable record, or a refresh cannot update everything. */
   needsBuild: 3,
   failed: 1,
-  /** An unknown command or option, or an invalid value. */
   usage: 2,
 } as const;
 
@@ -74,10 +71,8 @@ export function explain(thrown: unknown): Result<ErrorOutput> & { text: string }
   };
 }
 
-/** What a command prints. */
 export type Result<Output extends Document> = Omit<Output, 'version' | 'command'>;
 
-/** The colors of lines of patches, and of what `doctor` has checked. */
 const colors = { '+': 'green', '-': 'red', '@': 'cyan', ok: 'green', FAILED: 'red' } as const;
 const coloredLines = /^ {4}([-+@]).*|^ {2}(ok|FAILED)/gm;
 
@@ -128,7 +123,6 @@ export class Terminal {
     );
   }
 
-  /** Prints why a command failed. */
   showFailure(thrown: unknown): void {
     const { text, exitStatus, error } = explain(thrown);
     this.exitStatus = exitStatus;

@@ -80,7 +80,6 @@ const noRecord = 'no record';
 function turns({ every, build, exec, ...options }: WatchOptions & { every: number }, say: Say) {
   /** What was said last of trouble, and of what only a build can update. */
   let [trouble, toBuild] = ['', ''];
-  /** What could not be built, and when to try again. */
   let failed: { what: string; pause: number; until: number } | undefined;
 
   const sayToBuild = (notWritten: NotWritten[]) => {

@@ -42,7 +42,6 @@ function read<T>(schema: z.ZodType<T>, body: Uint8Array): T | undefined {
   }
 }
 
-/** What one request led to. */
 export interface Response {
   code?: SnippetErrorCode | undefined;
   value?: Omit<RetrievedSnippet, 'id'> | undefined;

@@ -26,7 +26,6 @@ export class Endpoint {
   isDoubted = false;
   hasWitness = false;
   nextWitness = 0;
-  /** Since the last answer. */
   failedWitnesses = 0;
   /** When a witness failed after the end of patience. */
   givenUpAt = -Infinity;
@@ -70,7 +69,6 @@ export class Endpoint {
   }
 }
 
-/** A snippet at an endpoint. */
 export interface Way {
   readonly endpoint: Endpoint;
   failures: number;
@@ -102,7 +100,6 @@ function shareOf(failed: number, succeeded: number): number {
   return (failed + 1) / (succeeded + failed + 2);
 }
 
-/** How many failures in a row are more than chance. */
 function beyondChance(share: number): number {
   return Math.ceil(Math.log(chanceOfFalseAlarm) / Math.log(share));
 }

@@ -90,7 +90,6 @@ export interface SchedulerOptions {
   limits: Limits;
   /** In milliseconds. With 0, each failure counts against its snippet. */
   patience: number;
-  /** The most requests at once. */
   most(): number;
   notify(notice: Notice): void;
   /** @throws only the reason of `signal`. */
@@ -292,7 +291,6 @@ export class Scheduler {
     return way !== first || second === undefined || second.endpoint.status(now) !== 'open';
   }
 
-  /** Why a snippet is not worth waiting for. */
   #refusal(job: Job, now: number): SnippetError | undefined {
     const { limits } = this.#options;
     const { request, ways, attempts } = job;

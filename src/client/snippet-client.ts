@@ -39,7 +39,6 @@ export interface SnippetClientOptions {
 export interface ClientParts {
   clock?: Clock | undefined;
   transport?: Transport | undefined;
-  /** Limits that are not public. */
   limits?: Partial<Limits> | undefined;
 }
 

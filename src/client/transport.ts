@@ -8,7 +8,6 @@ import { reasonOf } from './clean-text.ts';
 import { timerLength } from './clock.ts';
 import { firstPace, type Limits } from './limits.ts';
 
-/** A complete answer. */
 export interface Answer {
   status: number;
   contentType: string;

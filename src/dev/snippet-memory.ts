@@ -7,7 +7,6 @@ import type { FetchedSnippet, ShownAs, SnippetFetcher } from '../snippets/fetch-
 export interface RememberedSnippet extends ShownAs {
   content?: FetchedSnippet | undefined;
   error?: SnippetFailure | undefined;
-  /** When the content was last known to be current. */
   checkedAt?: number;
   dueAt: number;
   update?: Promise<void>;

@@ -28,7 +28,6 @@ export type FileKind = 'html' | 'xml' | 'json' | 'text';
 
 /** An embed in a file. All places are byte offsets. */
 export interface FoundEmbed extends Range {
-  /** Decoded but not validated. */
   attributes: EmbedAttributes;
   /** An attribute whose name is a misspelling of one of these. */
   misspelled?: string | undefined;
@@ -51,7 +50,6 @@ type Refusal = 'in-script' | 'in-style' | 'in-xml' | 'in-attribute';
 /** What may be meant as it is, or a file in which embeds may not work. */
 export type Warning = Incomplete | 'invalid-id' | 'in-id' | 'in-code' | 'in-xhtml' | 'utf-16';
 
-/** What fails a build. */
 export interface EmbedFault {
   start: number;
   flaw: Incomplete | Refusal;
@@ -60,7 +58,6 @@ export interface EmbedFault {
   outer?: number | undefined;
 }
 
-/** All in the order of the file. */
 export interface Scan {
   embeds: FoundEmbed[];
   faults: EmbedFault[];
@@ -71,7 +68,6 @@ export interface Scan {
 interface Part {
   /** Every character is a byte of UTF-8, even if it was decoded. */
   text: string;
-  /** Outermost first. */
   layers: readonly Layer[];
   /** The offset of a character in the file. */
   at(offset: number): number;
@@ -170,12 +166,10 @@ const dataScripts = /[/+]json\s*$|^\s*(?:importmap|speculationrules)\s*$/i;
 const blank = /[\t\n\f\r ]*/y;
 const paragraphEnd = /[\t\n\f\r ]*<\/p(?:[\t\n\f\r /][^>]*)?>/iy;
 
-/** What is known about the elements around. */
 interface Context {
   isExample: boolean;
   inIsland: boolean;
   lang: string | undefined;
-  /** The embed whose children they are. */
   embed?: Tag;
   heading?: Tag;
   link?: Tag;

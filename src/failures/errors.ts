@@ -153,7 +153,6 @@ export class SiteError extends Error {
   }
 }
 
-/** Why a snippet is not shown. */
 export type SnippetFailure = SnippetError | SiteError;
 
 export function isSnippetFailure(error: unknown): error is SnippetFailure {

@@ -30,7 +30,6 @@ export interface EmbedNote {
   message: string;
   /** As it is written. */
   id?: string | undefined;
-  /** Its name, or the path of its URL. */
   file?: string | undefined;
   line?: number | undefined;
   code?: ErrorCode | undefined;
@@ -103,7 +102,6 @@ export function failureWarnings(failed: readonly Failed[], placeOf: PlaceOf = ()
 interface ShownSnippet {
   error?: SnippetFailure | undefined;
   fetchedAt?: number | undefined;
-  /** What is wrong with its HTML. */
   warnings: readonly string[];
 }
 

@@ -5,12 +5,10 @@ import type { RouteToHeaders } from '../settings/astro-version.ts';
 import type { HtmlRules } from '../settings/options.ts';
 import { routeFiles } from '../settings/site-urls.ts';
 
-/** As a policy names code. */
 export function hashSource(code: string): string {
   return `'sha256-${hash('sha256', code, 'base64')}'`;
 }
 
-/** By their directives. */
 export interface Sources {
   scripts: readonly string[];
   styles: readonly string[];
@@ -25,7 +23,6 @@ export interface InlineCode extends Sources {
 /** With the source of the script for edit links, if pages have it. */
 export type SourceRules = Pick<HtmlRules, 'policy'> & { editLinks?: string | undefined };
 
-/** What a page has to allow, each once. */
 export function sourcesOf(
   contents: readonly { inlineCode: InlineCode | undefined }[],
   { policy, editLinks }: SourceRules,

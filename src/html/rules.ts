@@ -10,7 +10,6 @@ import { adaptLinks, type FindImage, type ImageUse, localizeImages } from './url
 
 const mostTags = 100_000;
 
-/** A snippet that is ready to be inlined. */
 export interface PreparedSnippet extends Content {
   /** Each names the snippet. */
   warnings: string[];

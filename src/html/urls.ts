@@ -45,7 +45,6 @@ function endPath(path: string, trailingSlash: LinkRules['trailingSlash']): strin
   return trailingSlash === 'ignore' || isFile ? path : `${path}/`;
 }
 
-/** The site's own copy of an image. */
 export interface ImageCopy {
   /** In the folder of assets. */
   file: string;
@@ -103,7 +102,6 @@ function replaceImages(html: string, find: (url: string) => FoundImage | undefin
   });
 }
 
-/** What the tag of an image lacks. */
 function newAttributes({ width, height }: ImageCopy, isSource: boolean, attributes: readonly Attribute[]) {
   const given = (name: string) => readAttribute(attributes, name);
   const isFree = given('width') === undefined && given('height') === undefined;

@@ -28,7 +28,6 @@ export function manifestOf(root: string, outDir: string): string {
   return files.find(existsSync) ?? files[0] ?? '';
 }
 
-/** Those in the project's own folders. */
 export function listManifests(root: string): string[] {
   return cacheDirsOf(root).flatMap((dir) => manifestsIn(join(dir, 'astro-snippets')));
 }
@@ -47,7 +46,6 @@ function namesIn(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder) : [];
 }
 
-/** The start of the names of what belongs to a manifest. */
 function stemOf(manifest: string): string {
   return manifest.replace(/\.json$/, '');
 }
@@ -89,7 +87,6 @@ export function removeManifest(manifest: string, why: string | Error) {
   noteMissing(manifest, why);
 }
 
-/** What a report is about, and its first failure. */
 function startOf({ message }: Error): string {
   const lines = message.split('\n\n', 2).map((paragraph) => paragraph.split('\n', 1)[0]);
   const text = lines.filter(Boolean).join(' ');

@@ -28,7 +28,6 @@ export interface Manifest {
   output: string;
   /** What a build empties: Astro's `outDir`. An adapter may put pages into a folder in it. */
   outDir: string;
-  /** Copies of the output that adapters made. */
   copies?: string[] | undefined;
   /** Absent if another generator than Astro has written the files. */
   urls?: SiteUrls | undefined;
@@ -152,7 +151,6 @@ export function contentRecord(snippet: FetchedSnippet) {
   };
 }
 
-/** What a manifest passes on to the next one. */
 export function asBefore({ builtAt, refreshedAt, snippets }: Manifest): Manifest['before'] {
   return {
     at: refreshedAt ?? builtAt,
@@ -160,7 +158,6 @@ export function asBefore({ builtAt, refreshedAt, snippets }: Manifest): Manifest
   };
 }
 
-/** With its folders as `to` writes them. */
 function withFolders(manifest: Manifest, to: (folder: string) => string): Manifest {
   const { output, outDir, copies } = manifest;
   return { ...manifest, output: to(output), outDir: to(outDir), copies: copies?.map(to) };
@@ -210,7 +207,6 @@ export type ShownSnippet = ReturnType<typeof shownOn>[number];
 export function shownOn(manifest: Manifest, now?: Contents) {
   const shown = manifest.snippets.map((recorded, index) => ({
     recorded,
-    /** The names of files of the output, each once. */
     pages: [] as string[],
     collections: [] as CollectionEntry[],
     /** The hash of its content now; `undefined` if it is optional and no longer exists. */

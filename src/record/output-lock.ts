@@ -9,7 +9,6 @@ import { contains } from '../files/paths.ts';
 import { statsOf } from '../files/read.ts';
 import { writeError } from '../files/write.ts';
 
-/** What the file of a lock says about the process that holds it. */
 export interface LockHolder {
   work: 'build' | 'refresh' | 'command';
   /** Tells two locks of one process apart. */
@@ -85,7 +84,6 @@ export function takeLock(file: string, work: LockHolder['work']) {
 }
 
 export interface WaitOptions {
-  /** Called with what is waited for, if there is something. */
   log(line: string): void;
   /** Throws if this holder is not waited for. By default, every holder is. */
   refuse?(holder: LockHolder): void;

@@ -11,11 +11,9 @@ import { astroPackage } from './astro-version.ts';
 
 export const variables = {
   apiKey: 'SNIPPETS_API_KEY',
-  /** The path of a file that contains the key. */
   apiKeyFile: 'SNIPPETS_API_KEY_FILE',
   renderBaseUrl: 'SNIPPETS_RENDER_BASE_URL',
   retrieveBaseUrl: 'SNIPPETS_RETRIEVE_BASE_URL',
-  /** What calls of `watch --listen` are signed with. */
   webhookSecret: 'SNIPPETS_WEBHOOK_SECRET',
 } as const;
 

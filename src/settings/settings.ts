@@ -21,7 +21,6 @@ export interface Settings extends Omit<ParsedOptions, keyof HtmlRules | 'csp' | 
   /** Where answers are cached; `undefined` if they are not, or in a storage of the user's own. */
   answerFolder: string | undefined;
   images: ImageSettings | undefined;
-  /** Where images are kept, if they are. */
   imageFolder: string | undefined;
 }
 
@@ -37,7 +36,6 @@ export interface ImageSettings {
   assets: Assets;
 }
 
-/** What the Astro config contributes. */
 type SiteConfig = Partial<{ cacheDirectory: string; hasPolicy: boolean; urls: SiteUrls; assets: Assets }>;
 
 /**

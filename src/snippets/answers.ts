@@ -135,7 +135,6 @@ export function openAnswers(settings: Settings, options: AnswersOptions) {
       });
     },
 
-    /** What the service was asked, and how many snippets came from the cache. */
     get counts(): Counts & { cached: number } {
       return { requests: 0, retries: 0, fallbacks: 0, ...opened?.client.counts, cached };
     },

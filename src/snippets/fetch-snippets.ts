@@ -23,17 +23,14 @@ export interface FetchedSnippet extends Answer, PreparedSnippet {}
 /** By the keys of their requests. */
 export type FetchedSnippets = ReadonlyMap<string, FetchedSnippet>;
 
-/** It decides which rules apply. */
 export type ShownAs = Pick<SnippetUse, 'request' | 'asHtml'>;
 
 export interface FetcherOptions extends AnswersOptions {
-  /** Those of the site that is to be updated. */
   recordedImages?: RecordedImages | undefined;
 }
 
 export interface FetchOptions extends Pick<Failures, 'placeOf'> {
   signal?: AbortSignal | undefined;
-  /** To be reported with the snippets that fail. */
   invalid?: Failures['embeds'] | undefined;
   /** Called after each snippet, with the number that are done. */
   onSettled?: ((settled: number) => void) | undefined;

@@ -12,7 +12,6 @@ import type { ParsedOptions } from '../settings/options.ts';
 
 /** A request, and everything on the site that needs it. */
 export interface SnippetUse extends PlacedSnippet {
-  /** Whether it is shown as HTML anywhere. */
   asHtml: boolean;
 }
 
@@ -45,7 +44,6 @@ export interface FileEmbed extends PlacedEmbed, Pick<FoundEmbed, 'inHeading' | '
 }
 
 export interface ReadableFile {
-  /** For people. */
   name: string;
   bytes: Buffer;
   kind: FileKind;
@@ -57,7 +55,6 @@ export interface ReadableFile {
 // Shared: most embeds have none.
 const noChildren: FoundEmbed['children'] = { start: 0, end: 0 };
 
-/** Adds what it finds to `uses`. */
 export function readEmbeds(file: ReadableFile, uses: SnippetUses) {
   const { name, bytes, kind, addParams = (request) => request, isInlined = false } = file;
   const { embeds: found, faults, warnings } = scan(bytes, kind);

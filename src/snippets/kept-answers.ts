@@ -42,7 +42,6 @@ export function keptAnswers(
   let storage: Promise<Storage> | undefined;
   let connectionError: Error | undefined;
 
-  /** Loads a driver, which brings a client. */
   const open = async (): Promise<Storage> => {
     const { driver: chosen = fileDriver(folder), options = {} } = cache;
     const driver: Driver =

@@ -104,7 +104,6 @@ function idIn(attributes: string): string | undefined {
 /** The file of a path or of a module's id, as Vite writes it: with slashes, and without a query. */
 export const fileOf = (id: string): string => id.replace(/[?#].*$/, '').replaceAll('\\', '/');
 
-/** How people know a file: by its path in the project. */
 export const shownSource = (id: string, root: string) => posix.relative(fileOf(root), fileOf(id));
 
 /** A file that does not exist, or no longer does, counts as empty. */

@@ -25,7 +25,6 @@ export function sourcePlugin(
   logger: AstroIntegrationLogger,
   onMention: () => Promise<void>,
 ): Plugin {
-  /** The modules that deal with embeds, by environment and id. */
   const modules = new Map<string, Map<string, WrittenEmbeds>>();
   const warned = new Set<string>();
   const warn = (file: string, message: string) => {

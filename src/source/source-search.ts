@@ -32,7 +32,6 @@ const image = /\.(?:png|jpe?g|webp|avif|gif|svg)$/;
 export class SourceSearch {
   readonly source: SiteSource;
   #embeds: SourceEmbed[] | undefined;
-  /** By the entry point of the page. */
   readonly #onPage = new Map<string, SourceEmbed[]>();
 
   constructor(source: SiteSource) {

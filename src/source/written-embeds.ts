@@ -78,7 +78,6 @@ export function findWritten(program: SyntaxNode): WrittenEmbeds {
   return found;
 }
 
-/** The text of a string, or of a piece of a template. */
 function textOf(node: SyntaxNode | null | undefined): string {
   const value = node?.value;
   const text = typeof value === 'object' ? (value as { cooked?: unknown } | null)?.cooked : value;

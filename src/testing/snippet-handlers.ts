@@ -6,7 +6,6 @@ export interface SnippetFault {
   /** Of an answer with a problem object; or `network-error` for no answer. */
   status: 400 | 401 | 402 | 403 | 404 | 429 | 500 | 502 | 503 | 504 | 'network-error';
   detail?: string;
-  /** The header `Retry-After`. */
   retryAfter?: string;
   /** How many requests fail before `content` is sent. @default all */
   times?: number;

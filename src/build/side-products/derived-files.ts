@@ -11,7 +11,6 @@ import { listSiteFiles, type SiteFile } from '../scan-site.ts';
 import { copyOf, type SiteFolder } from './page-copies.ts';
 
 export interface DerivedFile extends SiteFile {
-  /** Whether it is in a copy of the output. */
   isCopy: boolean;
   /** The page that it holds and is written with, such as for `200.html`. */
   page?: string;
@@ -26,7 +25,6 @@ interface Changes {
   now: Contents;
   /** The snippets that change, by their indexes in the manifest. */
   changed: ReadonlySet<number>;
-  /** Whether a file may be made from pages. */
   mayBeMade(file: SiteFile): boolean;
 }
 
@@ -35,7 +33,6 @@ type Finder = (text: string, name: string) => string | undefined;
 
 const indexEntry = 'pagefind-entry.json';
 
-/** Finds the files that would be out of date when these pages change. */
 export function findDerivedFiles(folders: SiteFolder[], pages: SiteFile[], changes: Changes): DerivedFile[] {
   if (pages.length === 0) return [];
   const html = pages.find(({ name }) => fileKind(name) === 'html')?.name;
@@ -178,7 +175,6 @@ function oldTextFinder({ manifest, now, changed }: Changes, pages: readonly Site
   };
 }
 
-/** A short text with its neighbors, wherever a page shows it. */
 function withNeighbors(pages: readonly SiteFile[], text: string, spell: (text: string) => string): string[] {
   const found = new Set<string>();
   for (const page of pages) {

@@ -48,7 +48,6 @@ export function withoutSuffix(compressed: string): string {
   return compressed.slice(0, -extname(compressed).length);
 }
 
-/** The files that hold a page, besides itself. */
 export function listPageCopies(folders: SiteFolder[], { name: page, copies = [] }: ManifestFile): SiteFile[] {
   const compressed = Object.keys(encodings).map((suffix) => page + suffix);
   return folders.flatMap((folder) => {
