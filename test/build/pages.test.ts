@@ -122,7 +122,7 @@ plan pro for MDX
     ['an error page', '404.html', '<!DOCTYPE html>\n<p>Lost <b>bold</b> & $& plain</p>'],
     ['a page from the public folder, as .HTM', 'old.HTM', '<p>Old <b>bold</b> & $& plain</p>'],
     ['a page from the public folder, as .xhtml', 'strict.xhtml', '<p>Strict <b>bold</b> & $& plain</p>'],
-    ['a feed, as it escapes', 'feed.xml', '<x>&lt;b&gt;bold&lt;/b&gt; &amp; $&amp; plain</x>'],
+    ['a feed that escapes HTML', 'feed.xml', '<x>&lt;b&gt;bold&lt;/b&gt; &amp; $&amp; plain</x>'],
     ['JSON', 'data.json', '{"html":"<b>bold</b> & $& plain"}'],
     [
       'no page without embeds',

@@ -30,7 +30,7 @@ const fromB: Row[] = [
   ['an empty content', json({ content: '' }), byB(''), 1, 0],
   ['more fields', json({ content: 'x', more: 1 }), byB('x'), 1, 0],
   ['no content', json({ id: 42 }), byA('retrieved'), 2, 1],
-  ['a content that is no string', json({ content: 7 }), byA('retrieved'), 2, 1],
+  ['a content that is not a string', json({ content: 7 }), byA('retrieved'), 2, 1],
   ['an array', json(['x']), byA('retrieved'), 2, 1],
   ['cut JSON', text('{"content":"ren'), byA('retrieved'), 2, 1],
   ['a page', text('<h1>Welcome</h1>'), byA('retrieved'), 2, 1],
@@ -116,8 +116,8 @@ test('a variant without a fallback has all five attempts', async () => {
 });
 
 test.for([
-  ['none had a route', [], [5, 8], true],
-  ['one of them had failed otherwise', [problem(503), problem(503)], [6, 8], false],
+  ['B has no route', [], [5, 8], true],
+  ['one request failed otherwise', [problem(503), problem(503)], [6, 8], false],
 ] as const)(
   'after five fallbacks in a row the client stays with variant A, with one notice (%s)',
   async ([, first, counts, isRouteMissing]) => {

@@ -50,7 +50,7 @@ test.for([
   expect(parseRetryAfter(header, now)).toBe(milliseconds);
 });
 
-test('waits between attempts grow, and there is none after the last attempt', async () => {
+test('waits between attempts grow, and the last attempt is not followed by a wait', async () => {
   answer({ render: [problem(503)] });
   const { client, clock } = open();
   await failureOf(client.get(42));
@@ -63,7 +63,7 @@ test.for([
   [1_500, 2],
   [1_501, 3],
 ] as const)(
-  'a deadline of %i ms allows %i attempts, and none at the deadline itself',
+  'a deadline of %i ms allows %i attempts, but not one at the deadline',
   async ([deadline, attempts]) => {
     const { asked } = answer({ render: [problem(503)] });
     const { client, clock } = open({ limits: { deadline } });

@@ -7,7 +7,7 @@ import { testProgram } from '../support/cli.ts';
 import { readPage } from './pages.ts';
 import { documentedOptions } from './reference.ts';
 
-// Everything that a user can set, and every error, is named by a test. Whether that test checks it is not seen here.
+// Everything that a user can set, and every error, has to be named by a test. This does not see whether a test checks it.
 
 const root = join(import.meta.dirname, '../..');
 const files = globSync('test/**/*.test.ts', { cwd: root, exclude: ['test/.sites/**'] });

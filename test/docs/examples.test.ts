@@ -32,7 +32,7 @@ test.each([
   ['YAML that is not closed', 'yaml', 'a: [', 'Flow sequence'],
   ['JSON with a comma too many', 'json', '{"a":1,}', 'JSON'],
   ['an element without its end', 'html', '<p><snippet-embed id="1"></p>', 'not closed'],
-  ['params that are no object', 'md', `<snippet-embed id="1" params='[1]'></snippet-embed>`, 'params'],
+  ['params that are not an object', 'md', `<snippet-embed id="1" params='[1]'></snippet-embed>`, 'params'],
   ['MDX that is not closed', 'mdx', '<Snippet id={42}>', 'closing tag'],
   ['Vue that is not closed', 'vue', '<template><p></template>', 'end tag'],
   ['Svelte that is not closed', 'svelte', '<p {', 'attribute_empty_shorthand'],

@@ -71,7 +71,7 @@ describe('10,000 faulty embeds on one page are reported together, with ten examp
     ['without an end', '<p><snippet-embed id="1"></p>\n'],
     ['without a valid id', '<p><snippet-embed id="x"></snippet-embed></p>\n'],
     ['with invalid params', '<p><snippet-embed id="1" params="{"></snippet-embed></p>\n'],
-    ['in another one', '<snippet-embed id="1"><snippet-embed id="1"></snippet-embed></snippet-embed>\n'],
+    ['in another embed', '<snippet-embed id="1"><snippet-embed id="1"></snippet-embed></snippet-embed>\n'],
     ['in an attribute with code', `<p onclick="<snippet-embed id='1'></snippet-embed>"></p>\n`],
     ['that were not rendered', '<p><Snippet id={1} /></p>\n'],
   ] as const)('%s', ([, faulty]) => {

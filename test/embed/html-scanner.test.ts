@@ -81,9 +81,9 @@ test.for([
   ['names in any case', '<SNIPPET-EMBED Id="1"></Snippet-Embed><TITLE></title><TEXTAREA>'],
   ['a page that ends in a tag', `${embed}<snippet-embed id="1`],
   ['<plaintext>', `${embed}<plaintext>${embed}</plaintext>${embed}`],
-  ['a < before what is no letter', `<{ <| <~ <[ <@ <\u0060 ${embed}`],
+  ['a < before other characters than letters', `<{ <| <~ <[ <@ <\u0060 ${embed}`],
   ['a < that begins nothing', `a < b <1 <${embed}`],
-] as const)('what is an element, as the HTML Standard says: %s', ([, html]) => {
+] as const)('elements are found as in the HTML Standard: %s', ([, html]) => {
   expect(ours(html)).toEqual(theirs(html));
 });
 

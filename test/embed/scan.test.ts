@@ -35,7 +35,7 @@ function forms(text: string, kind: FileKind = 'html'): string[] {
 }
 
 test.for([
-  ['what only names the element', '<p class="snippet-embed">&lt;snippet-embedded&gt; snippet-embed</p>'],
+  ['text that only names the element', '<p class="snippet-embed">&lt;snippet-embedded&gt; snippet-embed</p>'],
   ['a similar element', '<snippet-embedded id="1"></snippet-embedded><x-snippet-embed></x-snippet-embed>'],
   ['an end tag without a start tag', '</snippet-embed><p></snippet-embed></p>'],
 ] as const)('an embed in %s is not found', ([, html]) => {
@@ -154,9 +154,9 @@ describe('examples stay', () => {
     ['code', 'html', `<code>${embed} ${escaped}</code>`],
     ['pre', 'html', `<pre title='${embed}'><b>${embed}</b></pre>`],
     ['kbd and samp', 'html', `<kbd>${embed}</kbd><samp>${embed}</samp>`],
-    ['what a copy button holds', 'html', `<button data-code='${embed}' data-clipboard-text='${embed}'>`],
-    ['what is to be ignored', 'html', `<div DATA-snippets-ignore title='${embed}'><p>${embed}</p></div>`],
-    ['what is to be ignored, without end tags', 'html', `<li data-snippets-ignore>${embed}<p>${escaped}`],
+    ['the text of a copy button', 'html', `<button data-code='${embed}' data-clipboard-text='${embed}'>`],
+    ['an ignored element', 'html', `<div DATA-snippets-ignore title='${embed}'><p>${embed}</p></div>`],
+    ['an ignored element without end tags', 'html', `<li data-snippets-ignore>${embed}<p>${escaped}`],
     ['code in XML', 'xml', `<div><code>${escaped}</code></div>`],
     ['code in HTML in JSON', 'json', JSON.stringify([`<code>${embed}</code>`])],
     ['code in HTML in XML', 'xml', `<a>&lt;code&gt;${escaped}&lt;/code&gt;</a>`],
@@ -182,16 +182,16 @@ describe('examples stay', () => {
 
   test.for([
     ['code ends', 'html', `<code>x</code>${embed}`],
-    ['what is to be ignored ends', 'html', `<p data-snippets-ignore>x<p>${embed}`],
+    ['an ignored element ends', 'html', `<p data-snippets-ignore>x<p>${embed}`],
     ['an element around code ends', 'html', `<div><kbd>x</div>${embed}`],
-    ['a cell to be ignored ends', 'html', `<table><tr><td data-snippets-ignore>x<td>${embed}</table>`],
-    ['a void element is to be ignored', 'html', `<br data-snippets-ignore>${embed}`],
+    ['an ignored cell ends', 'html', `<table><tr><td data-snippets-ignore>x<td>${embed}</table>`],
+    ['a void element is ignored', 'html', `<br data-snippets-ignore>${embed}`],
     ['a fence ends', 'text', `\`\`\`\nx\n\`\`\`\n${embed}`],
     ['a single backtick stands in another paragraph', 'text', `a \` b\n\n${embed}\n\n a \` b`],
     ['attributes of an embed have backticks', 'text', 'a <snippet-embed id=1 params=\'{"a":"`b`"}\' /> b'],
     ['a page has backticks', 'html', `<p>\`${embed}\`</p>`],
     ['there is markup in code', 'text', `Write \`<title>\` and \`<!--\`. ${embed}`],
-  ] as const)('but are none where %s', ([, kind, text]) => {
+  ] as const)('but are embeds if %s', ([, kind, text]) => {
     expect(forms(text, kind)).toEqual(['html']);
   });
 
@@ -242,7 +242,12 @@ describe('an incomplete embed is a warning if it is escaped', () => {
     ['an excerpt cut after the tag', 'html', '<p>&lt;snippet-embed id=&quot;1&quot;&gt;…</p>', 'unclosed'],
     ['a name with a hard space', 'html', `<h1>${escaped.replace(' ', '\u00a0')}</h1>`, 'invalid-id'],
     ['the same in a tag', 'html', `<h1>${embed.replace(' ', '\u00a0')}</h1>`, 'invalid-id'],
-    ['one that was split into words', 'html', '<b>&lt;snippet-embed</b> <b>id="1"&gt;</b>', 'invalid-id'],
+    [
+      'an embed that was split into words',
+      'html',
+      '<b>&lt;snippet-embed</b> <b>id="1"&gt;</b>',
+      'invalid-id',
+    ],
     ['a cut excerpt in XML', 'xml', '<a>&lt;p&gt;&lt;snippet-embed id="1</a>', 'unclosed'],
     ['a cut excerpt in JSON', 'json', '["<p><snippet-embed id=1>…</p>"]', 'unclosed'],
     [

@@ -139,7 +139,7 @@ test.for([
   ['a file', ['public/index.html'], 'is not a folder'],
   ['no folder', [], "missing required argument 'folder'"],
   ['an invalid flag', ['public', '--timeout', '10'], 'must be a duration with its unit'],
-  ['another one', ['public', '--concurrency', '0'], 'concurrency'],
+  ['another invalid flag', ['public', '--concurrency', '0'], 'concurrency'],
   ['an output inside the input', ['public', '--output', 'public/out'], '[unusable-output]'],
   ['an input inside the output', ['public', '--output', '.'], '[unusable-output]'],
   ['a record that would be published', ['.'], 'would be published. [unusable-output]'],

@@ -80,9 +80,9 @@ test('a failed run does not forget the files of the previous run', async () => {
 
 test.for([
   ['with embeds', false, '<b>one</b>'],
-  ['of an earlier run that shows what the service publishes', true, '<b>one</b>'],
+  ['of an earlier run that is up to date', true, '<b>one</b>'],
 ] as const)(
-  'a file %s that a generator writes while snippets are fetched is left alone, and named',
+  'a file %s that a generator writes during a run is left alone, and named',
   async ([, isInlined, content]) => {
     const folder = await folderWith({ 'public/a.html': `<p>${embed(1)}</p>`, 'public/b.html': embed(2) });
     if (isInlined) await inline(folder);

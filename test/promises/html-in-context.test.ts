@@ -85,7 +85,7 @@ describe('strict refuses content that swallows the rest of a page only inside an
     ['<table>@</table>', '<tr><td>x<td>y'],
     ['<table><tr>@</tr></table>', '<td>x</td><td><textarea></textarea></td>'],
     ['<template>@</template>', '<tr><td>x</td></tr>'],
-  ] as const)('what belongs there is not: %s %s', async ([page, content]) => {
+  ] as const)('but not what is allowed there: %s %s', async ([page, content]) => {
     const { html, warnings } = await applyIn(page, content);
     expect([html, warnings]).toEqual([content, []]);
   });

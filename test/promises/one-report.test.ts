@@ -43,7 +43,7 @@ test('snippets that fail for the same reason are one paragraph, embeds are liste
 test.for([
   ['ends the run', 0, 40],
   ['does not end it if one has arrived', 1, 100],
-] as const)('a route that is not there %s', async ([, arriving, most]) => {
+] as const)('a missing route %s', async ([, arriving, most]) => {
   let asked = 0;
   const origin = await trustedServer((_request, response) => {
     asked += 1;

@@ -34,7 +34,7 @@ test.each([
   ['check', 10, ['check', '--json']],
   ['watch', 0, ['watch', '--json']],
 ] as const)(
-  '%s whose output nobody reads any more ends quietly with status %i',
+  '%s ends quietly if its output is no longer read, with status %i',
   async (_name, status, command) => {
     site.service.put(2, 'about them');
     const { process: child, stderr, ended } = start(command);

@@ -179,19 +179,16 @@ describe('astro-snippets refresh', () => {
   test.for([
     [4_000, 4_001, 'Too different to compare line by line: 4000 lines before, 4001 lines after.\n'],
     [400, 400, '+new 399'],
-  ] as const)(
-    '--dry-run compares %i lines that are written anew only where that takes no time',
-    async ([before, after, said]) => {
-      const folder = await folderWith({
-        'dist/a.html': '<div><snippet-embed id="1"></snippet-embed></div>',
-      });
-      const lines = (word: string, count: number) =>
-        Array.from({ length: count }, (_, index) => `${word} ${index}`).join('\n');
-      const run = (...arguments_: string[]) => cli(folder.directory, arguments_, site.service.environment);
-      site.service.put(1, lines('old', before));
-      await run('inline', 'dist');
-      site.service.put(1, lines('new', after));
-      expect((await run('refresh', '--dry-run')).stdout).toContain(said);
-    },
-  );
+  ] as const)('--dry-run compares %i rewritten lines only if that is fast', async ([before, after, said]) => {
+    const folder = await folderWith({
+      'dist/a.html': '<div><snippet-embed id="1"></snippet-embed></div>',
+    });
+    const lines = (word: string, count: number) =>
+      Array.from({ length: count }, (_, index) => `${word} ${index}`).join('\n');
+    const run = (...arguments_: string[]) => cli(folder.directory, arguments_, site.service.environment);
+    site.service.put(1, lines('old', before));
+    await run('inline', 'dist');
+    site.service.put(1, lines('new', after));
+    expect((await run('refresh', '--dry-run')).stdout).toContain(said);
+  });
 });

@@ -26,7 +26,7 @@ test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const)(
-  '%s ends a watch with status %i after its command, and leaves another one running',
+  '%s ends a watch with status %i after its command, and leaves another watch running',
   async (signal, status) => {
     const other = await folderWith({});
     const build = 'echo running; sleep 1; touch done';

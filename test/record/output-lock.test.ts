@@ -79,7 +79,7 @@ test('releasing a lock that cannot be removed does not throw', () => {
 test.for([
   ['command', 'comes back', true],
   ['build', 'does not come back', false],
-] as const)('the lock of a %s whose folder was emptied %s while it is held', ([work, , comesBack]) => {
+] as const)('if its folder was emptied, the held lock of a %s %s', ([work, , comesBack]) => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   const file = join(folder, 'emptied/manifest.lock');

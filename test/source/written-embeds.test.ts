@@ -36,7 +36,7 @@ test.each([
   ['a comparison', `if (tag === 'snippet-embed') go()`],
   ['a case', `switch (tag) { case 'snippet-embed': }`],
   ['a search', `text.includes('<snippet-embed ')`],
-  ['what a search replaces', `text.replaceAll('<snippet-embed />', '')`],
+  ['a search string', `text.replaceAll('<snippet-embed />', '')`],
   ['an error', `throw new Error('no <snippet-embed id> here')`],
   ['a longer name', `'<snippet-embeds>'`],
 ])('names the element, but does not write it: %s', (_what, code) => {
@@ -51,7 +51,7 @@ test.each([
   ['ignored, in a template', '`<div data-snippets-ignore><p><snippet-embed></snippet-embed></p></div>`'],
   ['code in JSX', `_jsx('code', { children: '<snippet-embed id="1">' })`],
   ['data-snippets-ignore', `_jsx('p', { 'data-snippets-ignore': '', children: '<snippet-embed id="1">' })`],
-])('is an example, or nothing at all: %s', (_what, code) => {
+])('is an example, or no embed: %s', (_what, code) => {
   expect([...find(code)]).toEqual([]);
 });
 

@@ -61,7 +61,7 @@ export function startWatch(...parameters: Parameters<typeof startCli>): RunningC
   return watching;
 }
 
-/** The same for a command that ends by itself. */
+/** The same for a command that ends on its own. */
 export function cli(...parameters: Parameters<typeof startCli>): Promise<CliResult> {
   return startCli(...parameters).ended;
 }

@@ -31,7 +31,7 @@ export function developerPages(pages: Website, { store, faults, publisher }: Web
     const requests = store.requests.list(organization.id, shown);
     const keys = new Map(store.keys.list(organization.id).map((key) => [key.id, key]));
     const body = html`${navigation('Developer', tabs, '/requests')}<h1>Requests</h1>
-      <p class="hint">The last ${shown} at the most, the newest first. A request with a key that is not valid belongs to nobody, and is not listed.</p>
+      <p class="hint">At most the last ${shown}, newest first. Requests with an invalid key are not listed.</p>
       ${
         requests.length === 0
           ? html`<p class="card">Nothing was asked for yet. <a href="/account">Update the site</a> to see its requests here.</p>`

@@ -20,7 +20,7 @@ export function webhookPages(pages: Website, { store: { webhooks } }: WebsitePar
       <p>When a snippet is published, unpublished or deleted, a signed message is sent to this URL. This is an extension: the
         specification has no events, and a site that is not told of a change asks for it.</p>
       <form class="card fields" method="post" action="${path}">
-        ${field('url', 'URL', input, html`Such as that of <code>astro-snippets watch --listen</code>. Nothing is sent without one.`)}
+        ${field('url', 'URL', input, html`For example, the URL of <code>astro-snippets watch --listen</code>. Nothing is sent without one.`)}
         <div class="row"><button>${endpoint === undefined ? 'Send messages' : 'Change the URL'}</button></div>
       </form>
       ${endpoint && switches}

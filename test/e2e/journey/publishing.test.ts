@@ -232,7 +232,7 @@ test.for([
   ['a desktop', 'light', { width: 1280, height: 900 }],
   ['a phone', 'dark', { width: 390, height: 844 }],
 ] as const)(
-  'on %s in %s colours, every page is accessible and fits the screen',
+  'on %s in %s colors, every page is accessible and fits the screen',
   async ([, colorScheme, viewport]) => {
     const { snippets } = service.store;
     const organization = organizationOf(service);

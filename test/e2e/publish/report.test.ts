@@ -95,7 +95,7 @@ test.for([
   ['light', 1280],
   ['dark', 390],
 ] as const)(
-  'the report in %s colours is accessible and fits a screen of %i pixels',
+  'the report in %s colors is accessible and fits a screen of %i pixels',
   async ([colorScheme, width]) => {
     await page.setViewportSize({ width, height: 800 });
     await page.emulateMedia({ colorScheme });
