@@ -38,55 +38,52 @@ const adapters = [
   },
 ];
 
-test.each(adapters)(
-  'a refresh of a site with $name gives the same files as a full build',
-  async (adapter) => {
-    const { name, call, packages, onDemand, folders, copies } = adapter;
-    const site = await temporarySite({
-      'astro.config.mjs': configWith('', {
-        imports: `import adapter from '${name}';`,
-        settings: `adapter: ${call}, session: false,`,
-      }),
-      'wrangler.jsonc': JSON.stringify({ name: 'site', compatibility_date: '2026-01-01' }),
-      'src/pages/index.astro': '<html><body><p><snippet-embed id="1"></snippet-embed></p></body></html>',
-      'src/pages/about.astro': '<html><body><p><snippet-embed id="1"></snippet-embed></p></body></html>',
-      'src/pages/rss.xml.js': `export const GET = () => new Response('<rss>&lt;snippet-embed id="1">&lt;/snippet-embed></rss>');`,
-      ...(onDemand && {
-        'src/pages/time.astro': '---\nexport const prerender = false;\n---\n<p>{Date.now()}</p>',
-      }),
+test.each(adapters)('a refresh with $name gives the same files as a full build', async (adapter) => {
+  const { name, call, packages, onDemand, folders, copies } = adapter;
+  const site = await temporarySite({
+    'astro.config.mjs': configWith('', {
+      imports: `import adapter from '${name}';`,
+      settings: `adapter: ${call}, session: false,`,
+    }),
+    'wrangler.jsonc': JSON.stringify({ name: 'site', compatibility_date: '2026-01-01' }),
+    'src/pages/index.astro': '<html><body><p><snippet-embed id="1"></snippet-embed></p></body></html>',
+    'src/pages/about.astro': '<html><body><p><snippet-embed id="1"></snippet-embed></p></body></html>',
+    'src/pages/rss.xml.js': `export const GET = () => new Response('<rss>&lt;snippet-embed id="1">&lt;/snippet-embed></rss>');`,
+    ...(onDemand && {
+      'src/pages/time.astro': '---\nexport const prerender = false;\n---\n<p>{Date.now()}</p>',
+    }),
+  });
+  if (packages.length > 0) {
+    // The site finds Astro and a package.json in the folders above.
+    const flags = ['--no-save', '--legacy-peer-deps', '--no-audit', '--no-fund', '--no-package-lock'];
+    await run('npm', ['install', '--prefix', site.directory, ...flags, ...packages], {
+      timeout: 250_000,
+      shell: process.platform === 'win32',
     });
-    if (packages.length > 0) {
-      // The site finds Astro and a package.json in the folders above.
-      const flags = ['--no-save', '--legacy-peer-deps', '--no-audit', '--no-fund', '--no-package-lock'];
-      await run('npm', ['install', '--prefix', site.directory, ...flags, ...packages], {
-        timeout: 250_000,
-        shell: process.platform === 'win32',
-      });
-    }
-    // Otherwise each build generates a new key for server islands.
-    const environment = {
-      ...service.environment,
-      ASTRO_KEY: 'eQ4yG3hW1n9mV0s6dLr5bX2cZ8aKtUfPjR7iOqEwYhM=',
-      WRANGLER_SEND_METRICS: 'false',
-    };
-    service.put(1, 'the heffalump');
-    await site.builds(environment);
-    service.put(1, 'the woozle');
-    const refreshed = await startCommand(site.directory, ['refresh'], service.environment).ended;
-    expect(refreshed.exitCode, refreshed.output).toBe(0);
-    const now = await contents(site, folders);
-    const woozles = [...now.values()].filter((text) => text.includes('woozle'));
-    expect(woozles).toHaveLength(3 * (1 + copies));
-    expect([...now.values()].filter((text) => text.includes('heffalump'))).toEqual([]);
-    expect(await startCommand(site.directory, ['check'], service.environment).ended).toMatchObject({
-      exitCode: 0,
-    });
-    await site.builds(environment);
-    const fresh = await contents(site, folders);
-    expect([...now.keys()]).toEqual([...fresh.keys()]);
-    for (const [file, text] of fresh) expect(now.get(file), file).toBe(text);
-  },
-);
+  }
+  // Otherwise each build generates a new key for server islands.
+  const environment = {
+    ...service.environment,
+    ASTRO_KEY: 'eQ4yG3hW1n9mV0s6dLr5bX2cZ8aKtUfPjR7iOqEwYhM=',
+    WRANGLER_SEND_METRICS: 'false',
+  };
+  service.put(1, 'the heffalump');
+  await site.builds(environment);
+  service.put(1, 'the woozle');
+  const refreshed = await startCommand(site.directory, ['refresh'], service.environment).ended;
+  expect(refreshed.exitCode, refreshed.output).toBe(0);
+  const now = await contents(site, folders);
+  const woozles = [...now.values()].filter((text) => text.includes('woozle'));
+  expect(woozles).toHaveLength(3 * (1 + copies));
+  expect([...now.values()].filter((text) => text.includes('heffalump'))).toEqual([]);
+  expect(await startCommand(site.directory, ['check'], service.environment).ended).toMatchObject({
+    exitCode: 0,
+  });
+  await site.builds(environment);
+  const fresh = await contents(site, folders);
+  expect([...now.keys()]).toEqual([...fresh.keys()]);
+  for (const [file, text] of fresh) expect(now.get(file), file).toBe(text);
+});
 
 async function contents(site: Site, folders: readonly string[]): Promise<Map<string, string>> {
   const all = new Map<string, string>();
