@@ -35,7 +35,7 @@ function forms(text: string, kind: FileKind = 'html'): string[] {
 }
 
 test.for([
-  ['only its name', '<p class="snippet-embed">&lt;snippet-embedded&gt; snippet-embed</p>'],
+  ['text with only its name', '<p class="snippet-embed">&lt;snippet-embedded&gt; snippet-embed</p>'],
   ['a similar element', '<snippet-embedded id="1"></snippet-embedded><x-snippet-embed></x-snippet-embed>'],
   ['an end tag without a start tag', '</snippet-embed><p></snippet-embed></p>'],
 ] as const)('an embed in %s is not found', ([, html]) => {
