@@ -277,6 +277,23 @@ describe('files made from the pages of a folder after they were inlined', () => 
       `--after 'rm -rf "public/my docs/search" && pagefind --site public --output-subdir "my docs/search"'`,
     );
   });
+
+  test.for([
+    [
+      'beside the file of another tool',
+      'pagefind/pagefind-entry.json',
+      { 'public/pagefind/theme.json': '{}' },
+    ],
+    ['beside the pages', 'pagefind-entry.json', {}],
+  ] as const)(
+    'no command that would delete other files is named for a search index %s',
+    async ([, index, others]) => {
+      await folder.write({ [`public/${index}`]: '{}', 'public/pagefind/index/en_1.pf_index': '', ...others });
+      const { stdout } = await run('refresh');
+      expect(stdout).toContain(`--after '<the command that writes ${index}>'`);
+      expect(stdout).not.toContain('rm -rf');
+    },
+  );
 });
 
 test('a Pagefind index is a reason for status 3 until --after rebuilds it with the command from the message', async () => {

@@ -32,6 +32,8 @@ interface Changes {
 type Finder = (text: string, name: string) => string | undefined;
 
 const indexEntry = 'pagefind-entry.json';
+/** The names of all files that Pagefind writes. */
+const indexFile = /^pagefind|\.(pf_\w+|pagefind)$/;
 
 export function findDerivedFiles(folders: SiteFolder[], pages: SiteFile[], changes: Changes): DerivedFile[] {
   if (pages.length === 0) return [];
@@ -44,14 +46,19 @@ export function findDerivedFiles(folders: SiteFolder[], pages: SiteFile[], chang
     const { scannable, others } = listSiteFiles([directory], []);
     const files = [...scannable, ...others];
     const indexes = html ? files.filter(({ name }) => basename(name) === indexEntry) : [];
+    const isBeside = (index: SiteFile, name: string) =>
+      name.startsWith(index.name.slice(0, -indexEntry.length));
     const isOfIndex = (name: string) =>
-      indexes.some((index) => name.startsWith(index.name.slice(0, -indexEntry.length)));
+      indexFile.test(basename(name)) && indexes.some((index) => isBeside(index, name));
     return files.flatMap((found): DerivedFile | [] => {
       const { file, name } = found;
       const derived = { ...copyOf(folder, name), isCopy };
       if (indexes.includes(found)) {
-        const rebuild = searchIndexCommand(folder, dirname(name));
-        return { ...derived, rebuild, reason: `is a search index of pages that change, such as ${html}` };
+        const reason = `is a search index of pages that change, such as ${html}`;
+        // The command deletes the folder: the files of a theme's own search would be gone.
+        const hasOthers = files.some((other) => isBeside(found, other.name) && !isOfIndex(other.name));
+        if (hasOthers) return { ...derived, reason };
+        return { ...derived, rebuild: searchIndexCommand(folder, dirname(name)), reason };
       }
       if (!changes.mayBeMade(found) || /\.(css|map)$/.test(name) || isOfIndex(name) || isLargeBinary(file))
         return [];
