@@ -35,7 +35,6 @@ export class ClassFile {
     if (text !== this.#read()) writeAtomically(this.file, text);
   }
 
-  /** `undefined` before the first build. */
   #read(): string | undefined {
     return existsSync(this.file) ? readFileSync(this.file, 'utf8') : undefined;
   }

@@ -49,7 +49,6 @@ export interface GeneratedSite {
   before: Manifest | undefined;
   fetcher: SnippetFetcher;
   verifier: OutputVerifier;
-  /** Cleans its lines. */
   logger: Record<'info' | 'warn', (line: string) => void>;
   environment?: EnvironmentFiles | undefined;
   search?: SourceSearch | undefined;
@@ -160,7 +159,6 @@ function siteRecorder(site: GeneratedSite, { uses, startedAt }: ScannedSite, sni
     };
   });
   const indexes = new Map(recorded.map(({ key }, index) => [key, index]));
-  /** Adds a snippet that is new. */
   const indexOf = (shown: RecordedSnippet): number => {
     const index = indexes.get(shown.key) ?? recorded.push(shown) - 1;
     indexes.set(shown.key, index);

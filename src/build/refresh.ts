@@ -39,7 +39,6 @@ import {
 export interface RefreshedPage {
   page: ManifestFile;
   hash: string;
-  /** The snippets that change on it, by their indexes in the manifest. */
   changed: readonly number[];
   copies: SiteFile[];
   made(): Buffer;

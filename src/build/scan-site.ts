@@ -108,7 +108,6 @@ export async function scanSite(scannable: readonly ScannableFile[], site: Genera
       if (uses.get(request.key)?.places.length === 1) fetcher.answers.prefetch(request);
     files.push(Object.assign(source, { embeds }));
   });
-  /** In the order in which the files show them. */
   return { startedAt, files, invalid, uses: [...uses.values()] };
 }
 

@@ -14,7 +14,6 @@ export const defaultLimits = {
   deadline: 120_000,
   /** The longest `Retry-After` to wait for. Beyond it, a snippet fails at once. @default 60_000 */
   retryAfter: 60_000,
-  /** See `attempts`. */
   mostAttempts: 60,
   /** Snippets in a row that arrived from variant A alone, before variant B is given up. */
   fallbacksInARow: 5,

@@ -32,7 +32,6 @@ export interface FetcherOptions extends AnswersOptions {
 export interface FetchOptions extends Pick<Failures, 'placeOf'> {
   signal?: AbortSignal | undefined;
   invalid?: Failures['embeds'] | undefined;
-  /** Called after each snippet, with the number that are done. */
   onSettled?: ((settled: number) => void) | undefined;
 }
 

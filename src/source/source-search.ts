@@ -12,7 +12,6 @@ import { embedsIn, fileOf, literalRequest, type SourceEmbed, shownSource } from 
 export interface SiteSource {
   folders: Record<'root' | 'srcDir' | 'publicDir' | 'outDir', string>;
   base: string;
-  /** In the order in which Astro matches them. */
   routes: readonly IntegrationResolvedRoute[];
   /** The files that mention embeds, of those that Vite has loaded. They may be outside the project. */
   loaded: Set<string>;
