@@ -176,7 +176,6 @@ export function blockFinder(htmlOf: (key: string) => string | undefined, placeOf
   };
   const found = new Map<number, { first: string; others: number }>();
   return {
-    /** @param page as it was generated. */
     add(name: string, page: Buffer, embeds: readonly FileEmbed[]): void {
       for (const { request, start, form, inParagraph, paragraph } of embeds) {
         if (!inParagraph || paragraph !== undefined || form.as !== 'html' || form.layers.length > 0) continue;
