@@ -36,9 +36,9 @@ await runSites(sites, rounds, {
   // After each round, so that an interrupted run keeps its results.
   async onRound(measured, done) {
     const result: BenchResult = { ...about, load: loadavg()[0] ?? 0, rounds: done, measured };
-    // One run per line.
-    const text = JSON.stringify(result, undefined, 1).replace(/\{[^{}[\]]*\}/g, (run) =>
-      JSON.stringify(JSON.parse(run)),
+    // The runs of a variant on one line.
+    const text = JSON.stringify(result, undefined, 1).replace(/\[[^[\]]*\]/g, (runs) =>
+      JSON.stringify(JSON.parse(runs)),
     );
     await writeFile(file, `${text}\n`);
     if (done < rounds) return;
