@@ -287,7 +287,7 @@ function hearAnnouncements(onFirst: (request: SnippetRequest, pathname: string) 
         const routes = [...routeFiles(pathname, urls.base), pathname.replace(/^\//, '')];
         const files = routes.filter((name) => names.has(name));
         const isKnown = files.length > 0;
-        // It may be an embed that is invalid, in any file if that of the page is not known.
+        // It may be an embed that is invalid, in any file if the page's is not known.
         if (isKnown ? files.some((name) => invalid.has(name)) : invalid.size > 0) return [];
         const found = isKnown ? counted(files.flatMap((name) => embedsIn.get(name) ?? [])) : everywhere;
         return [...onPage].flatMap(([key, times]) => {

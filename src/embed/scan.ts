@@ -413,7 +413,7 @@ function scanText(part: Part): void {
   }
 }
 
-/** The embed that a text begins with. Returns its end, or that of its name. */
+/** The embed that a text begins with. Returns its end, or the end of its name. */
 function scanEmbed(part: Part): number {
   const tag = tagAt(part.text, 0);
   const end = tag?.isSelfClosing ? tag.end : tag && matchEnd(closing, part.text, tag.end);

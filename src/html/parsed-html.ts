@@ -90,7 +90,7 @@ export function findScripts(html: string): (Edit & { what: string })[] {
   return [...new Map(found.map((one) => [`${one.start} ${one.end}`, one])).values()];
 }
 
-// Each parses everything. Only HTML that is made to needs more than two or three.
+// Each parses everything. Only HTML made for it needs more than three.
 const mostPasses = 20;
 
 /** Removes scripts. Every other byte stays. Returns `undefined` if each pass joins others. */

@@ -32,7 +32,7 @@ export function listManifests(root: string): string[] {
   return cacheDirsOf(root).flatMap((dir) => manifestsIn(join(dir, 'astro-snippets')));
 }
 
-/** All manifests in a folder. That of a build that is running is missing, but its lock is there. */
+/** All manifests in a folder. A running build has none, but a lock. */
 export function manifestsIn(folder: string): string[] {
   const records = namesIn(folder).flatMap((name) => {
     const [, record, kind] = /^(manifest(?:\..+)?)\.(json|lock)$/.exec(name) ?? [];

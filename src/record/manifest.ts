@@ -91,7 +91,7 @@ export interface ManifestFile {
   older?: Record<string, string | null> | undefined;
   /**
    * What a refresh or `inline`, in progress or killed, makes of it and its copies: each of these has one of these hashes, or
-   * the one above. The last is that of the contents on record.
+   * the one above. The last shows the contents on record.
    */
   next?: string[] | undefined;
   /** The names of files that hold the same, such as `200.html`. */
@@ -177,7 +177,7 @@ export async function readManifest(file: string) {
   }
 }
 
-/** Removes the packs of earlier ones, and the note that there is none. */
+/** Removes earlier packs, and the note that there is no manifest. */
 export function writeManifest(file: string, manifest: Manifest) {
   // A known name: what a killed process has left is written over.
   const relocated = withFolders(manifest, (path) => relative(dirname(file), path));

@@ -25,7 +25,7 @@ export const pathOfFile = (name: string, isPage: boolean, urls: SiteUrls): strin
   canonicalPath(pathIn(urls.base, name), isPage, urls);
 
 /**
- * The URL at which a file of the output is published: absolute if that of the site is known, else root-relative.
+ * The URL at which a file of the output is published: absolute if the URL of the site is known, else root-relative.
  * Percent-encoded, so it contains no quotation marks, blanks or line breaks.
  *
  * @param urls `undefined` where Astro did not write the files: then a page is known by the name of its file.
