@@ -44,7 +44,6 @@ export class BuildRun extends SiteRun implements GeneratedSite {
   #lock: ReturnType<typeof lockForBuild> | undefined;
   /** How many collections are fetching: Astro loads all at the same time. */
   #fetching = 0;
-  /** By collection, since Astro may load one again. */
   readonly #collected = new Map<string, CollectedEntry[]>();
   #inlined: Manifest | undefined;
   /** In milliseconds since the epoch: what is written after the pages is checked, too. */

@@ -18,7 +18,6 @@ interface InlineOptions extends EditLinks {
   room?: Buffer;
 }
 
-/** A page as it was generated, and as it becomes. */
 export type MadePage = ReturnType<ReturnType<typeof pageInliner>>;
 
 /** The one way to make a page, for builds, refreshes, folders and `astro dev`. */

@@ -4,6 +4,7 @@ import { paced } from '../client/clock.ts';
 import { count, formatDuration } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { slugOfEmbed } from '../embed/element.ts';
+import { userError } from '../failures/errors.ts';
 import { type CollectionEntry, listPlaces } from '../failures/report.ts';
 import { inTurns, readOpened } from '../files/read.ts';
 import { writeError, writeImages } from '../files/write.ts';
@@ -77,7 +78,7 @@ export interface LeftSnippet {
 
 /** Reads, makes and writes a page, or prepares that. */
 type WritePage = (
-  page: ScannableFile,
+  page: ScannedSite['files'][number],
   make: (generated: Buffer) => MadePage,
 ) => { made: MadePage; left: readonly LeftSnippet[] };
 
@@ -270,7 +271,8 @@ export async function buildSite(site: GeneratedSite, scannable: readonly Scannab
 }
 
 /** In place: nothing reads it before the build ends, and to rename another file takes many times longer. */
-function overwrite({ file, name }: SiteFile, make: (generated: Buffer) => MadePage): MadePage {
+function overwrite(page: ScannedSite['files'][number], make: (generated: Buffer) => MadePage): MadePage {
+  const { file, name } = page;
   const attempt = <T>(work: () => T): T => {
     try {
       return work();
@@ -281,6 +283,10 @@ function overwrite({ file, name }: SiteFile, make: (generated: Buffer) => MadePa
   const descriptor = attempt(() => openSync(file, 'r+'));
   try {
     const { size } = fstatSync(descriptor);
+    // The places of its embeds would be those of other bytes.
+    if (size !== page.size) {
+      throw userError('output-in-use', `${name} was changed while snippets were fetched. It was removed.`);
+    }
     const made = make(readOpened(descriptor, size));
     attempt(() => {
       writeFileSync(descriptor, made.file);

@@ -92,7 +92,7 @@ export async function scanSite(scannable: readonly ScannableFile[], site: Genera
   const uses: SnippetUses = new Map();
   const invalid: InvalidEmbed[] = [];
   /** Those with an embed, even if it is invalid. */
-  const files: (ScannableFile & { embeds: readonly FileEmbed[] })[] = [];
+  const files: (ScannableFile & { embeds: readonly FileEmbed[]; size: number })[] = [];
   await inTurns(scannable, (source) => {
     const { name, kind, generated } = source;
     const bytes = generated?.() ?? readEmbedding(source);
@@ -106,7 +106,7 @@ export async function scanSite(scannable: readonly ScannableFile[], site: Genera
     for (const embed of found.invalid) invalid.push(embed);
     for (const { request } of embeds)
       if (uses.get(request.key)?.places.length === 1) fetcher.answers.prefetch(request);
-    files.push(Object.assign(source, { embeds }));
+    files.push(Object.assign(source, { embeds, size: bytes.length }));
   });
   return { startedAt, files, invalid, uses: [...uses.values()] };
 }

@@ -29,7 +29,6 @@ export interface Manifest {
   /** What a build empties: Astro's `outDir`. An adapter may put pages into a folder in it. */
   outDir: string;
   copies?: string[] | undefined;
-  /** Absent if another generator than Astro has written the files. */
   urls?: SiteUrls | undefined;
   settings: Pick<
     Settings,

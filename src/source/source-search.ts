@@ -17,7 +17,6 @@ export interface SiteSource {
   loaded: Set<string>;
   /** Whether the server bundle also has the prerendered pages, as in Astro 5. */
   isMixed?: boolean;
-  /** The ids of what a module imports, once anything is bundled. */
   importsOf?: (id: string) => Iterable<string>;
 }
 

@@ -23,6 +23,22 @@ if (import.meta.env.FAILING) throw new Error('This page cannot be rendered.');
   },
 );
 
+const changedMeanwhile = async () => {
+  const files = {
+    'astro.config.mjs': `
+import { readFileSync, writeFileSync } from 'node:fs';
+import { defineConfig } from 'astro/config';
+import snippets from 'astro-snippets';
+const page = new URL('dist/index.html', import.meta.url);
+const sanitize = (html) => {
+  writeFileSync(page, 'More. ' + readFileSync(page, 'utf8'));
+  return html;
+};
+export default defineConfig({ integrations: [snippets({ sanitize })] });`,
+    'src/pages/index.astro': '<p><snippet-embed id="1"></snippet-embed></p>',
+  };
+  return { site: await temporarySite(files), service };
+};
 const records = () => site.list('node_modules/.astro/astro-snippets');
 
 describe('a build that fails', () => {
@@ -75,4 +91,11 @@ test('a build writes through an output folder that is a symbolic link, and keeps
   await linked.builds(service.environment);
   expect(await linked.list('published')).toEqual(['index.html']);
   expect(await linked.read('index.html')).toContain('<b>one</b>');
+});
+
+test('a build fails if something else changes a page while snippets are fetched', async () => {
+  const { site, service } = await changedMeanwhile();
+  const output = await exits(1, site.build(service.environment));
+  expect(output).toContain('index.html was changed while snippets were fetched. It was removed.');
+  expect(await site.list('dist')).not.toContain('index.html');
 });

@@ -14,7 +14,6 @@ export interface DerivedFile extends SiteFile {
   isCopy: boolean;
   /** The page that it holds and is written with, such as for `200.html`. */
   page?: string;
-  /** The shell command that makes it again, if that is known. */
   rebuild?: string;
   /** Why it is out of date: the end of a sentence that begins with its name. */
   reason: string;
