@@ -4,15 +4,15 @@ import type { AstroIntegration, AstroIntegrationLogger, HookParameters } from 'a
 import type { Plugin } from 'vite';
 import type { BuildRun } from './build/build-run.ts';
 import type { SiteRun } from './build/site-run.ts';
-import { cleanLines } from './client/clean-text.ts';
 import { nodeFlaw } from './client/node-version.ts';
+import { cleanLines } from './client/text.ts';
 import type { DevRun } from './dev/dev-run.ts';
 import { integration } from './embed/element.ts';
 import { userError } from './failures/errors.ts';
 import type {} from './loader/loader.ts';
 import { astroMajor, hasPolicy, headersOf } from './settings/astro-version.ts';
-import { environmentPlugin } from './settings/environment.ts';
 import { parseOptions, type SnippetsOptions } from './settings/options.ts';
+import { environmentPlugin } from './settings/settings.ts';
 import { sourcePlugin } from './source/source-plugin.ts';
 import type { SiteSource } from './source/source-search.ts';
 

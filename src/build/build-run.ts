@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import { containerPage, integration } from '../embed/element.ts';
-import { describeNote, type InvalidEmbed } from '../failures/report.ts';
+import { describeNote, type InvalidEmbed } from '../failures/errors.ts';
 import { shownPath } from '../files/paths.ts';
 import { isSince, statsOf } from '../files/read.ts';
 import type { Manifest } from '../record/manifest.ts';

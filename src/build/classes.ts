@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { decodeHTMLAttribute } from 'entities/decode';
 import { escapeAttribute } from 'entities/escape';
 import { attributesOf, readAttribute, walk } from '../embed/html-scanner.ts';
-import { listNames, listPlaces } from '../failures/report.ts';
+import { listNames, listPlaces } from '../failures/errors.ts';
 import { writeAtomically } from '../files/write.ts';
 import type { MadePage } from './inline-page.ts';
 

@@ -1,10 +1,9 @@
 import { existsSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
-import { count } from '../client/format.ts';
+import { count } from '../client/text.ts';
 import { embedName } from '../embed/element.ts';
-import { userError } from '../failures/errors.ts';
-import { listNames } from '../failures/report.ts';
+import { listNames, userError } from '../failures/errors.ts';
 import { contains, pathFrom, shownPath } from '../files/paths.ts';
 import { isTemporary, StagedFiles } from '../files/write.ts';
 import {

@@ -1,11 +1,10 @@
 import { closeSync, fstatSync, ftruncateSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { paced } from '../client/clock.ts';
-import { count, formatDuration } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
+import { count, formatDuration } from '../client/text.ts';
 import { slugOfEmbed } from '../embed/element.ts';
-import { userError } from '../failures/errors.ts';
-import { type CollectionEntry, listPlaces } from '../failures/report.ts';
+import { type CollectionEntry, listPlaces, userError } from '../failures/errors.ts';
 import { inTurns, readOpened } from '../files/read.ts';
 import { writeError, writeImages } from '../files/write.ts';
 import { hashSource, headerPolicies } from '../html/content-security-policy.ts';
@@ -21,8 +20,7 @@ import {
 import { removeManifest } from '../record/manifest-file.ts';
 import { packWriter } from '../record/pack.ts';
 import type { RouteToHeaders } from '../settings/astro-version.ts';
-import type { EnvironmentFiles } from '../settings/environment.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { EnvironmentFiles, Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import type { FetchedSnippet, FetchedSnippets, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { blockFinder, type FileEmbed } from '../snippets/file-embeds.ts';

@@ -1,12 +1,10 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { containsKnownKey } from '../client/api-key.ts';
 import type { Progress } from '../client/clock.ts';
-import { count } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
+import { containsKnownKey, count } from '../client/text.ts';
 import type { FileKind } from '../embed/scan.ts';
-import { userError } from '../failures/errors.ts';
-import { entryName, listNames, listPlaces } from '../failures/report.ts';
+import { entryName, listNames, listPlaces, userError } from '../failures/errors.ts';
 import { fileKind } from '../files/kinds.ts';
 import { pathFrom } from '../files/paths.ts';
 import { isTemporary, StagedFiles, writeImages } from '../files/write.ts';

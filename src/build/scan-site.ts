@@ -1,11 +1,10 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, type Stats } from 'node:fs';
 import { join, sep } from 'node:path';
 import picomatch from 'picomatch';
-import { keySearch } from '../client/api-key.ts';
+import { keySearch } from '../client/text.ts';
 import { mayHold } from '../embed/element.ts';
 import type { FileKind } from '../embed/scan.ts';
-import { userError } from '../failures/errors.ts';
-import { describeNote, type InvalidEmbed } from '../failures/report.ts';
+import { describeNote, type InvalidEmbed, userError } from '../failures/errors.ts';
 import { fileKind } from '../files/kinds.ts';
 import { contains } from '../files/paths.ts';
 import { inTurns, isLargeBinary, overlaps, piecesOf, readUnlessLarge, statsOf } from '../files/read.ts';

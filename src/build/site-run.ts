@@ -1,13 +1,17 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegrationLogger, HookParameters } from 'astro';
-import { effectOf } from '../failures/errors.ts';
-import { entryName } from '../failures/report.ts';
+import { effectOf, entryName } from '../failures/errors.ts';
 import type { Manifest } from '../record/manifest.ts';
 import { hasPolicy } from '../settings/astro-version.ts';
-import type { Environment, EnvironmentFiles } from '../settings/environment.ts';
 import type { ParsedOptions } from '../settings/options.ts';
-import { hasConnection, resolveSettings, type Settings } from '../settings/settings.ts';
+import {
+  type Environment,
+  type EnvironmentFiles,
+  hasConnection,
+  resolveSettings,
+  type Settings,
+} from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import type { FetchedSnippet, FetchHook, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { SnippetUses } from '../snippets/file-embeds.ts';

@@ -1,12 +1,10 @@
-import { formatDuration } from '../client/format.ts';
 import { nodeVersion } from '../client/node-version.ts';
 import type { Variant } from '../client/service-url.ts';
 import { SnippetClient } from '../client/snippet-client.ts';
-import { SnippetError } from '../client/snippet-error.ts';
-import { createRequest, parseRequest, type SnippetRequest } from '../client/snippet-request.ts';
+import { createRequest, parseRequest, SnippetError, type SnippetRequest } from '../client/snippet-request.ts';
+import { formatDuration } from '../client/text.ts';
 import { hints, titles } from '../failures/errors.ts';
-import { variables } from '../settings/environment.ts';
-import { requireConnection, type Settings, whyWithoutKey } from '../settings/settings.ts';
+import { requireConnection, type Settings, variables, whyWithoutKey } from '../settings/settings.ts';
 import type { DoctorOutput } from './cli-output.ts';
 import { nameOf } from './list.ts';
 import { readRecord, readSettings } from './project.ts';

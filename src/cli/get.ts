@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { containsKnownKey } from '../client/api-key.ts';
-import { cleanText } from '../client/clean-text.ts';
-import { count, formatBytes, formatDuration } from '../client/format.ts';
 import { parseRequest } from '../client/snippet-request.ts';
+import { cleanText, containsKnownKey, count, formatBytes, formatDuration } from '../client/text.ts';
 import { userError } from '../failures/errors.ts';
 import type { RecordedImages } from '../images/site-images.ts';
 import type { Manifest } from '../record/manifest.ts';

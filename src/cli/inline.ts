@@ -4,14 +4,13 @@ import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Command } from 'commander';
 import { inlineFolder, lastRecordFile } from '../build/inline-folder.ts';
-import { keySearch } from '../client/api-key.ts';
+import { keySearch } from '../client/text.ts';
 import { userError } from '../failures/errors.ts';
 import { shownPath } from '../files/paths.ts';
 import { readManifest } from '../record/manifest.ts';
 import { cacheDirsOf, manifestOf } from '../record/manifest-file.ts';
-import { variables } from '../settings/environment.ts';
 import { type ParsedOptions, parseOptions, type SnippetsOptions } from '../settings/options.ts';
-import { resolveSettings } from '../settings/settings.ts';
+import { resolveSettings, variables } from '../settings/settings.ts';
 import { readVariables, requireFolder } from './project.ts';
 import type { Cli } from './terminal.ts';
 

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { cleanText } from '../client/clean-text.ts';
-import { count, formatBytes, formatDuration } from '../client/format.ts';
-import { entryName } from '../failures/report.ts';
+import { cleanText, count, formatBytes, formatDuration } from '../client/text.ts';
+import { entryName } from '../failures/errors.ts';
 import { fileKind } from '../files/kinds.ts';
 import { writeAtomically } from '../files/write.ts';
 import { byKey, type Manifest, type ShownSnippet, shownOn } from '../record/manifest.ts';

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
-import { protectKey } from '../client/api-key.ts';
+import { protectKey } from '../client/text.ts';
 import { userError } from '../failures/errors.ts';
-import { type Environment, variables } from '../settings/environment.ts';
+import { type Environment, variables } from '../settings/settings.ts';
 
 /** What calls are signed with, kept out of all output. After `whsec_`, it is base64. */
 export function readWebhookSecret({ [variables.webhookSecret]: secret = '' }: Environment): Webhook {

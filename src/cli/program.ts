@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { parseDuration } from '../client/format.ts';
+import { parseDuration } from '../client/text.ts';
 import { type Cli, type CliHost, exitCodes, Terminal } from './terminal.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));

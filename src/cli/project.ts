@@ -1,14 +1,19 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { cleanText } from '../client/clean-text.ts';
+import { cleanText } from '../client/text.ts';
 import { type UserError, userError } from '../failures/errors.ts';
 import { contains, shownPath } from '../files/paths.ts';
 import { type Manifest, readManifest } from '../record/manifest.ts';
 import { listManifests, manifestOf, manifestsIn, missingNote } from '../record/manifest-file.ts';
-import { type Environment, readEnvironment, variables } from '../settings/environment.ts';
 import { parseOptions } from '../settings/options.ts';
-import { resolveSettings, type Settings } from '../settings/settings.ts';
+import {
+  type Environment,
+  readEnvironment,
+  resolveSettings,
+  type Settings,
+  variables,
+} from '../settings/settings.ts';
 import type { Cli } from './terminal.ts';
 
 /** Where the record of the output folder is or would be. Without one, it is the only record of the project. */

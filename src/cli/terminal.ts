@@ -2,8 +2,8 @@ import type { EventEmitter } from 'node:events';
 import { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
 import { CommanderError } from 'commander';
-import { cleanJson, cleanLines, cleanText } from '../client/clean-text.ts';
 import { type Clock, type Progress, paced } from '../client/clock.ts';
+import { cleanJson, cleanLines, cleanText } from '../client/text.ts';
 import { isSnippetFailure, UserError, userError } from '../failures/errors.ts';
 import type { Document, ErrorOutput } from './cli-output.ts';
 

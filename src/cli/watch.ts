@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { formatDuration } from '../client/format.ts';
+import { formatDuration } from '../client/text.ts';
 import type { UserError } from '../failures/errors.ts';
 import { checkPatience, type RefreshOptions, refreshSite } from './changes.ts';
 import type { NotWritten, WatchEvent } from './cli-output.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { cleanText, reasonOf } from './clean-text.ts';
-import { formatDuration } from './format.ts';
 import type { Variant } from './service-url.ts';
-import type { EndingCode, SnippetErrorCode } from './snippet-error.ts';
+import type { EndingCode, SnippetErrorCode } from './snippet-request.ts';
+import { cleanText, formatDuration, reasonOf } from './text.ts';
 import { type Answer, NoAnswer } from './transport.ts';
 
 /** What `render` returns (specification, section 4.2). */

@@ -8,7 +8,6 @@ export {
   SnippetClient,
   type SnippetClientOptions,
 } from './snippet-client.ts';
-export { SnippetError, type SnippetErrorCode } from './snippet-error.ts';
 export {
   defineSnippet,
   type Json,
@@ -16,4 +15,6 @@ export {
   type ParamsOf,
   type ParamsSchema,
   type SnippetDefinition,
+  SnippetError,
+  type SnippetErrorCode,
 } from './snippet-request.ts';

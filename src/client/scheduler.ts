@@ -2,12 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import pRetry from 'p-retry';
 import { describe, type Response, type RetrievedSnippet, verdictOf } from './answer.ts';
 import { type Clock, unlessAborted } from './clock.ts';
-import { formatDuration } from './format.ts';
 import { firstPace, type Limits, patienceWhereUnreachable } from './limits.ts';
 import { type Endpoint, nextWait, route, type Way, witnessDelay } from './retry-policy.ts';
 import type { Variant } from './service-url.ts';
-import { SnippetError, type SnippetErrorCode } from './snippet-error.ts';
-import type { SnippetRequest } from './snippet-request.ts';
+import { SnippetError, type SnippetErrorCode, type SnippetRequest } from './snippet-request.ts';
+import { formatDuration } from './text.ts';
 
 /**
  * What happens while the client works. Times are in milliseconds; `until` since the epoch.

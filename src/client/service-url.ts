@@ -1,6 +1,5 @@
-import { cleanText } from './clean-text.ts';
-import { SnippetError } from './snippet-error.ts';
-import type { SnippetRequest } from './snippet-request.ts';
+import { SnippetError, type SnippetRequest } from './snippet-request.ts';
+import { cleanText } from './text.ts';
 
 /** The service's variants (specification, section 4): `render` is variant B, `retrieve` is variant A. */
 export type Variant = 'retrieve' | 'render';

@@ -1,13 +1,12 @@
 import { describe, type RenderedSnippet, type RetrievedSnippet, readAnswer, readFailure } from './answer.ts';
-import { containsKnownKey, protectKey } from './api-key.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { defaultPatience, type Limits, type PublicLimits, publicLimits, withDefaults } from './limits.ts';
 import { nodeFlaw } from './node-version.ts';
 import { Endpoint } from './retry-policy.ts';
 import { type Counts, type Notice, Scheduler } from './scheduler.ts';
 import { checkApiKey, parseBaseUrl, snippetUrl, type Variant } from './service-url.ts';
-import { SnippetError } from './snippet-error.ts';
-import { createRequest, type Params, type SnippetRequest } from './snippet-request.ts';
+import { createRequest, type Params, SnippetError, type SnippetRequest } from './snippet-request.ts';
+import { containsKnownKey, protectKey } from './text.ts';
 import { httpsTransport, type Transport } from './transport.ts';
 
 export interface SnippetClientOptions {

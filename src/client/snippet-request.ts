@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { containsKnownKey } from './api-key.ts';
-import { cleanText, reasonOf } from './clean-text.ts';
-import { SnippetError } from './snippet-error.ts';
+import type { Problem } from './answer.ts';
+import type { Variant } from './service-url.ts';
+import { cleanLines, cleanText, containsKnownKey, reasonOf } from './text.ts';
 
 /** One snippet with its params, checked where they enter. */
 export interface SnippetRequest {
@@ -204,4 +204,83 @@ function keepInexact(_key: string, value: unknown, { source = '' }: { source?: s
 function significantDigits(number: string): string {
   const digits = number.replace(/e.*$/i, '').replace(/[-.]/g, '');
   return /^0*(.*[1-9])?/.exec(digits)?.[1] ?? '';
+}
+
+/** Why no snippet can be fetched. */
+export type EndingCode =
+  | 'unauthorized' // 401: no valid API key was provided.
+  | 'payment-required'; // 402: the trial or subscription has expired.
+
+/** Why a snippet could not be fetched. The codes are permanent. */
+export type SnippetErrorCode =
+  // Sent by the service (specification, section 7).
+  | EndingCode
+  | 'forbidden' // 403: the key lacks permission.
+  | 'not-found' // 404 with a problem object.
+  | 'no-route' // 404, 405, 410 or 501 without a problem object: the URL is not the service's.
+  | 'rate-limited' // 429, or a `Retry-After` longer than the client waits.
+  | 'server-error' // 500, 502, 503 or 504, even after the last attempt.
+  | 'unexpected-status' // Any other status.
+  | 'redirect' // Redirects are never followed.
+  | 'bad-answer' // A 200 that is cut off, or does not match the specification.
+  | 'no-content' // Variant A answered without `content`.
+  // The service was not reached.
+  | 'network' // The connection failed.
+  | 'timeout' // It took too long.
+  | 'certificate' // It could not be trusted.
+  | 'too-large' // The answer is longer than the client accepts.
+  | 'unavailable' // So many attempts failed that the client stopped asking.
+  // No request was made.
+  | 'invalid-id'
+  | 'invalid-params'
+  | 'invalid-options' // An argument is invalid, or a proxy in the environment cannot be used.
+  | 'unsupported-node' // Older than `engines` in package.json allows.
+  | 'aborted' // The caller's signal was aborted.
+  | 'closed'; // The client was closed.
+
+interface SnippetErrorFields
+  extends Partial<Pick<SnippetError, 'snippetId' | 'variant' | 'attempts' | 'status'>> {
+  problem?: Problem | undefined;
+  cause?: unknown;
+}
+
+/**
+ * Thrown for every failure of the client, with the problem object that the service sent (`title`, `detail` and `type`;
+ * specification, section 2). Never contains the API key, or an error of the HTTP library.
+ */
+export class SnippetError extends Error {
+  override readonly name = 'SnippetError';
+  readonly code: SnippetErrorCode;
+  /** The message without the part that names the snippet. */
+  readonly reason: string;
+  readonly snippetId: number | undefined;
+  readonly variant: Variant | undefined;
+  /** Requests made for this snippet. */
+  readonly attempts: number;
+  /** The status of the answer, not of the problem. */
+  readonly status: number | undefined;
+  readonly title: string | undefined;
+  readonly detail: string | undefined;
+  readonly type: string | undefined;
+
+  constructor(code: SnippetErrorCode, reason: string, fields: SnippetErrorFields = {}) {
+    const { snippetId, variant, attempts = 0, status, problem, cause } = fields;
+    const clean = cleanLines(reason);
+    super(messageOf(clean, snippetId, variant), cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.reason = clean;
+    this.snippetId = snippetId;
+    this.variant = variant;
+    this.attempts = attempts;
+    this.status = status;
+    this.title = problem?.title;
+    this.detail = problem?.detail;
+    this.type = problem?.type;
+  }
+}
+
+function messageOf(reason: string, snippetId: number | undefined, variant: Variant | undefined): string {
+  if (snippetId === undefined) return reason;
+  if (variant === undefined) return `Snippet ${snippetId}: ${reason}`;
+  return `Snippet ${snippetId} could not be ${variant === 'render' ? 'rendered' : 'retrieved'}: ${reason}`;
 }

@@ -4,9 +4,9 @@ import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import tls, { type TLSSocket } from 'node:tls';
 import type { Agent, buildConnector, Dispatcher, Pool } from 'undici';
-import { reasonOf } from './clean-text.ts';
 import { timerLength } from './clock.ts';
 import { firstPace, type Limits } from './limits.ts';
+import { reasonOf } from './text.ts';
 
 export interface Answer {
   status: number;

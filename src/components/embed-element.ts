@@ -1,10 +1,23 @@
 import type { AstroGlobal } from 'astro';
 import { escapeAttribute } from 'entities/escape';
-import { SnippetError } from '../client/snippet-error.ts';
-import type { Params, ParamsOf, ParamsSchema, SnippetDefinition } from '../client/snippet-request.ts';
-import { createRequest, definedRequest, type SnippetRequest } from '../client/snippet-request.ts';
-import type { EmbedAs, EmbedAttributes } from '../embed/element.ts';
-import { containerPage, elementName, integration, intendedName } from '../embed/element.ts';
+import {
+  createRequest,
+  definedRequest,
+  type Params,
+  type ParamsOf,
+  type ParamsSchema,
+  type SnippetDefinition,
+  SnippetError,
+  type SnippetRequest,
+} from '../client/snippet-request.ts';
+import {
+  containerPage,
+  type EmbedAs,
+  type EmbedAttributes,
+  elementName,
+  integration,
+  intendedName,
+} from '../embed/element.ts';
 import { type ErrorCode, type UserError, userError } from '../failures/errors.ts';
 
 /** What `<Snippet>` takes: a snippet by its id, with any params, or from `defineSnippet`, with those it is defined to take. */

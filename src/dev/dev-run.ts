@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { HookParameters } from 'astro';
 import { SiteRun } from '../build/site-run.ts';
-import { cleanLines } from '../client/clean-text.ts';
+import { cleanLines } from '../client/text.ts';
 import { imageHref, imageType } from '../images/image-file.ts';
 import { astroMajor } from '../settings/astro-version.ts';
 import type { FetchedSnippet, SnippetFetcher } from '../snippets/fetch-snippets.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { SnippetError } from '../client/snippet-error.ts';
+import { SnippetError } from '../client/snippet-request.ts';
 import { effectOf, isSnippetFailure, type SnippetFailure } from '../failures/errors.ts';
 import type { FetchedSnippet, ShownAs, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 

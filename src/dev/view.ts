@@ -3,11 +3,16 @@ import picomatch from 'picomatch';
 import type { ViteDevServer } from 'vite';
 import { dataElement, panelSnippets } from '../build/edit-links/edit-links.ts';
 import { pageInliner } from '../build/inline-page.ts';
-import { containsKnownKey } from '../client/api-key.ts';
-import { cleanLines } from '../client/clean-text.ts';
+import { cleanLines, containsKnownKey } from '../client/text.ts';
 import type { FileKind } from '../embed/scan.ts';
-import { UserError, userError } from '../failures/errors.ts';
-import { describeNote, type FailedSnippet, failureWarnings, throwFailures } from '../failures/report.ts';
+import {
+  describeNote,
+  type FailedSnippet,
+  failureWarnings,
+  throwFailures,
+  UserError,
+  userError,
+} from '../failures/errors.ts';
 import { editUrlOf, isWithoutKey, type Settings, withoutKeyWarning } from '../settings/settings.ts';
 import { canonicalPath, routeFiles } from '../settings/site-urls.ts';
 import { blockFinder, pageParams, readEmbeds, type SnippetUse } from '../snippets/file-embeds.ts';

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { reasonOf } from '../client/clean-text.ts';
+import { reasonOf } from '../client/text.ts';
 import { type UserError, userError } from '../failures/errors.ts';
 import { inTurns, statsOf } from './read.ts';
 

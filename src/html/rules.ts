@@ -1,6 +1,6 @@
-import { reasonOf } from '../client/clean-text.ts';
 import type { Snippet } from '../client/snippet-client.ts';
 import { paramsObject, type SnippetRequest } from '../client/snippet-request.ts';
+import { reasonOf } from '../client/text.ts';
 import { attributesOf, readAttribute, startTags, tagAt, textOf } from '../embed/html-scanner.ts';
 import type { Content } from '../embed/inline.ts';
 import { SiteError, type SiteErrorCode } from '../failures/errors.ts';

@@ -1,5 +1,5 @@
 import { decodeHTMLAttribute } from 'entities/decode';
-import { cleanText } from '../client/clean-text.ts';
+import { cleanText } from '../client/text.ts';
 import {
   type Attribute,
   applyEdits,

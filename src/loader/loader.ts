@@ -1,17 +1,15 @@
 import type { Loader } from 'astro/loaders';
 import { z } from 'astro/zod';
-import { cleanLines } from '../client/clean-text.ts';
-import { count } from '../client/format.ts';
-import { SnippetError } from '../client/snippet-error.ts';
 import {
   createRequest,
   definedRequest,
   type Params,
   type SnippetDefinition,
+  SnippetError,
   type SnippetRequest,
 } from '../client/snippet-request.ts';
-import { userError } from '../failures/errors.ts';
-import { entryName } from '../failures/report.ts';
+import { cleanLines, count } from '../client/text.ts';
+import { entryName, userError } from '../failures/errors.ts';
 import type { FetchedSnippet, FetchHook } from '../snippets/fetch-snippets.ts';
 
 declare global {

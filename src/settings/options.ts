@@ -2,10 +2,9 @@ import { X509Certificate } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { Driver } from 'unstorage';
 import { z } from 'zod';
-import { cleanText } from '../client/clean-text.ts';
-import { parseDuration } from '../client/format.ts';
 import { defaultPatience } from '../client/limits.ts';
 import type { Params } from '../client/snippet-request.ts';
+import { cleanText, parseDuration } from '../client/text.ts';
 import { userError } from '../failures/errors.ts';
 import type { SiteUrls } from './site-urls.ts';
 

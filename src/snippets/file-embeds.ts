@@ -1,13 +1,23 @@
-import { reasonOf } from '../client/clean-text.ts';
-import { count } from '../client/format.ts';
-import { SnippetError } from '../client/snippet-error.ts';
-import { createRequest, paramsObject, parseRequest, type SnippetRequest } from '../client/snippet-request.ts';
+import {
+  createRequest,
+  paramsObject,
+  parseRequest,
+  SnippetError,
+  type SnippetRequest,
+} from '../client/snippet-request.ts';
+import { count, reasonOf } from '../client/text.ts';
 import { intendedName } from '../embed/element.ts';
 import { isBlockLevel } from '../embed/html-scanner.ts';
 import type { PlacedEmbed } from '../embed/inline.ts';
 import { type EmbedFault, type FileKind, type FoundEmbed, scan, type Warning } from '../embed/scan.ts';
-import { type ErrorCode, isSnippetFailure, SiteError } from '../failures/errors.ts';
-import type { EmbedNote, PlacedSnippet, PlaceOf } from '../failures/report.ts';
+import {
+  type EmbedNote,
+  type ErrorCode,
+  isSnippetFailure,
+  type PlacedSnippet,
+  type PlaceOf,
+  SiteError,
+} from '../failures/errors.ts';
 import type { ParsedOptions } from '../settings/options.ts';
 
 /** A request, and everything on the site that needs it. */

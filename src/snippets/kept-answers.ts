@@ -4,9 +4,8 @@ import pLimit from 'p-limit';
 import { createStorage, type Driver, type Storage } from 'unstorage';
 import fsLite from 'unstorage/drivers/fs-lite';
 import { z } from 'zod';
-import { containsKnownKey } from '../client/api-key.ts';
-import { reasonOf } from '../client/clean-text.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
+import { containsKnownKey, reasonOf } from '../client/text.ts';
 import { writeAtomically } from '../files/write.ts';
 import type { Settings } from '../settings/settings.ts';
 

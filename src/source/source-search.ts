@@ -1,11 +1,10 @@
 import { globSync, statSync } from 'node:fs';
 import { extname, join, parse } from 'node:path';
 import type { IntegrationResolvedRoute } from 'astro';
-import { count } from '../client/format.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
+import { count } from '../client/text.ts';
 import type { AskedComponent, ComponentPlace } from '../embed/element.ts';
-import { userError } from '../failures/errors.ts';
-import type { PlaceOf } from '../failures/report.ts';
+import { type PlaceOf, userError } from '../failures/errors.ts';
 import { canonicalPath, decodePath } from '../settings/site-urls.ts';
 import { embedsIn, fileOf, literalRequest, type SourceEmbed, shownSource } from './source-embeds.ts';
 

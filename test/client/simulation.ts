@@ -1,8 +1,7 @@
 import { defaultLimits } from '../../src/client/limits.ts';
 import type { Variant } from '../../src/client/service-url.ts';
 import { SnippetClient, type SnippetClientOptions } from '../../src/client/snippet-client.ts';
-import { SnippetError } from '../../src/client/snippet-error.ts';
-import { createRequest } from '../../src/client/snippet-request.ts';
+import { createRequest, SnippetError } from '../../src/client/snippet-request.ts';
 import { type Answer, NoAnswer, type Transport } from '../../src/client/transport.ts';
 import { virtualClock } from '../support/clock.ts';
 

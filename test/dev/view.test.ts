@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { panelSnippets } from '../../src/build/edit-links/edit-links.ts';
-import { protectKey } from '../../src/client/api-key.ts';
 import { parseRequest } from '../../src/client/snippet-request.ts';
+import { protectKey } from '../../src/client/text.ts';
 import { describeUse, linkOf, type ShownUse } from '../../src/dev/view.ts';
 import type { FetchedSnippet } from '../../src/snippets/fetch-snippets.ts';
 

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { hints } from '../../src/failures/errors.ts';
-import { variables } from '../../src/settings/environment.ts';
+import { variables } from '../../src/settings/settings.ts';
 import { testProgram } from '../support/cli.ts';
 import { readPage } from './pages.ts';
 import { documentedOptions } from './reference.ts';

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import ts from 'typescript';
 import { exitCodes } from '../../src/cli/terminal.ts';
 import { type ErrorCode, effectOf, hints } from '../../src/failures/errors.ts';
-import { variables } from '../../src/settings/environment.ts';
+import { variables } from '../../src/settings/settings.ts';
 import { readmeLines } from '../bench/page.ts';
 import { fullResult } from '../bench/result.ts';
 import { testProgram } from '../support/cli.ts';

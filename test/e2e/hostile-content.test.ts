@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createRequest } from '../../src/client/snippet-request.ts';
 import { textOf } from '../../src/embed/html-scanner.ts';
 import { scan } from '../../src/embed/scan.ts';
-import { throwFailures } from '../../src/failures/report.ts';
+import { throwFailures } from '../../src/failures/errors.ts';
 import { applyRules } from '../../src/html/rules.ts';
 import type { HtmlRules } from '../../src/settings/options.ts';
 import { readEmbeds } from '../../src/snippets/file-embeds.ts';

@@ -1,8 +1,8 @@
 import { readdir, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { protectKey } from '../../src/client/api-key.ts';
 import { systemClock } from '../../src/client/clock.ts';
+import { protectKey } from '../../src/client/text.ts';
 import { openImages, type SiteImages } from '../../src/images/site-images.ts';
 import { folderWith } from '../support/folder.ts';
 import { type ImageHost, images, startImageHost } from '../support/images.ts';

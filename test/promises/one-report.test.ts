@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { SnippetError } from '../../src/client/index.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
-import { SiteError } from '../../src/failures/errors.ts';
 import {
   type FailedSnippet,
   failureWarnings,
+  SiteError,
   shownWarnings,
   throwFailures,
-} from '../../src/failures/report.ts';
+} from '../../src/failures/errors.ts';
 import { sharedService } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
 import { exits } from '../support/exits.ts';

@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { keySearch, protectKey } from '../../src/client/api-key.ts';
-import { cleanJson, cleanLines, cleanText } from '../../src/client/clean-text.ts';
 import { defineSnippet, SnippetError } from '../../src/client/index.ts';
 import { createRequest, parseRequest } from '../../src/client/snippet-request.ts';
+import { cleanJson, cleanLines, cleanText, keySearch, protectKey } from '../../src/client/text.ts';
 import { embedStart } from '../../src/components/embed-element.ts';
 import { SiteError, UserError, userError } from '../../src/failures/errors.ts';
 import { snippetLoader } from '../../src/loader/loader.ts';

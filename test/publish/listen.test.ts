@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type ListenOptions, listen, readWebhookSecret } from '../../src/cli/listen.ts';
-import { cleanText } from '../../src/client/clean-text.ts';
+import { cleanText } from '../../src/client/text.ts';
 import { cli } from '../support/cli.ts';
 import { exits } from '../support/exits.ts';
 import { type SignedCall, signedCall, webhookSecret } from '../support/signed-call.ts';

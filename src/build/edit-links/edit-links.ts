@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cleanText } from '../../client/clean-text.ts';
+import { cleanText } from '../../client/text.ts';
 import { attributesOf, type Range, type Tag, walk } from '../../embed/html-scanner.ts';
 import { asBytes, asUnit } from '../../embed/inline.ts';
 import { editUrlOf, type Settings } from '../../settings/settings.ts';
