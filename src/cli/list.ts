@@ -100,16 +100,14 @@ export async function report(cli: Cli, to: string): Promise<void> {
 async function reportPage(document: Result<ReportOutput>): Promise<string> {
   // Loaded only here: `list` does without it.
   const { Eta } = await import('eta');
-  const read = (name: string) => readFileSync(join(import.meta.dirname, 'report', name), 'utf8');
-  const style = read('report.css');
-  const script = read('sort-table.js');
-  const sourceOf = (text: string) => `'sha256-${hash('sha256', text, 'base64')}'`;
-  // The template escapes all text from outside.
-  return new Eta({ autoEscape: true, autoTrim: false }).renderString(read('report.eta'), {
+  const template = readFileSync(join(import.meta.dirname, 'report.eta'), 'utf8');
+  const own = template.matchAll(/<(style|script)>(.*?)<\/\1>/gs).map(([, name, code = '']) => {
+    return `${name}-src 'sha256-${hash('sha256', code, 'base64')}'`;
+  });
+  // It escapes all text from outside.
+  return new Eta({ useWith: true }).renderString(template, {
     ...document,
-    style,
-    script,
-    policy: `default-src 'none'; style-src ${sourceOf(style)}; script-src ${sourceOf(script)}`,
+    policy: ["default-src 'none'", ...own].join('; '),
     placesOf,
     // A snippet may be on all pages of a large site.
     placesShown: 200,
@@ -125,5 +123,5 @@ async function reportPage(document: Result<ReportOutput>): Promise<string> {
 /** A place with a URL that a browser can open is a link. */
 function placesOf({ pages, collections }: Row) {
   const files = pages.map(({ file, url }) => ({ name: file, href: /^https?:/.test(url) && url }));
-  return [...files, ...collections.map((entry) => ({ name: entryName(entry), href: false }))];
+  return [...files, ...collections.map((entry) => ({ name: entryName(entry) }))];
 }
