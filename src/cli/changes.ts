@@ -1,16 +1,25 @@
 import { appendFileSync, existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { escapeText } from 'entities/escape';
 import { describeChanged, lookAtOutput } from '../build/output-state.ts';
 import { planRefresh, type RefreshPlan, writeRefresh } from '../build/refresh.ts';
 import { cleanLines, count } from '../client/text.ts';
 import { shownWarnings } from '../failures/errors.ts';
-import { contentRecord, hashOf, hashShown, shownOn, usesOf, writeManifest } from '../record/manifest.ts';
+import type { RecordedImages } from '../images/site-images.ts';
+import {
+  contentRecord,
+  hashOf,
+  hashShown,
+  type Manifest,
+  shownOn,
+  usesOf,
+  writeManifest,
+} from '../record/manifest.ts';
 import { lockFile, possibleLockFiles, waitForLock, waitUntilFree } from '../record/output-lock.ts';
 import { cacheFolders } from '../settings/settings.ts';
 import type { CheckOutput, NotWritten, RefreshOutput } from './cli-output.ts';
-import { openFetcher, recordedImages } from './get.ts';
+import { openFetcher } from './get.ts';
 import { nameOf, notWrittenLines, shownFile, shownSnippet, snippetLines } from './list.ts';
 import { manifestPath, openProject, readRecord, readSettings } from './project.ts';
 import { addDue, deploy, isInside, readDeployed, runWithLists, waiting, whileAlone } from './run-command.ts';
@@ -50,7 +59,7 @@ async function openChanges(cli: Cli, { patience, dryRun }: RefreshOptions, isRef
   const shown = new Set(snippets.map(({ key, content }) => `${content?.hash} ${key}`));
   const fetcher = openFetcher(cli, settings, {
     patience,
-    recordedImages: images && recordedImages(manifest, images),
+    recordedImages: images && recordedImages(manifest, images.assets.folder),
     // A watch would write all others each time.
     isWorthKeeping: ({ key }, content) => !shown.has(`${hashOf(content)} ${key}`),
   });
@@ -75,6 +84,16 @@ async function openChanges(cli: Cli, { patience, dryRun }: RefreshOptions, isRef
   }
 }
 
+/** The images of the last build whose files are there. */
+function recordedImages({ output, snippets }: Manifest, folder: string) {
+  const recorded: RecordedImages = new Map();
+  for (const { url, copy } of snippets.flatMap(({ content }) => content?.images ?? [])) {
+    if (copy === undefined) recorded.set(url, { flaw: 'it could not be downloaded before' });
+    else if (existsSync(join(output, folder, copy.file))) recorded.set(url, { copy });
+  }
+  return recorded;
+}
+
 const refreshPending = { name: 'The command of the last refresh --after', reason: 'has not succeeded yet' };
 const deployPending = {
   name: 'The last --exec command',
@@ -82,7 +101,7 @@ const deployPending = {
 };
 
 /** With `exec`, runs that command if something has changed, and with each check until it succeeds. */
-export async function check(cli: Cli, { exec }: { exec?: string }): Promise<void> {
+export async function check(cli: Cli, { exec }: { exec?: string }) {
   const { terminal } = cli;
   // A check inside the command of --exec must not fail because that command has not ended.
   if (exec === undefined) return void (await showChanges(cli, isInside(cli)));
@@ -110,15 +129,15 @@ export async function check(cli: Cli, { exec }: { exec?: string }): Promise<void
 }
 
 /** @param isInCommand whether the command of `--exec` runs this. */
-async function showChanges(cli: Cli, isInCommand: boolean): Promise<Result<CheckOutput>> {
+async function showChanges(cli: Cli, isInCommand: boolean) {
   const { output, terminal } = cli;
   const options = { patience: checkPatience };
   const { file, manifest, changed } = await openChanges(cli, options, false).catch((thrown: Error) => {
     appendStepSummary(cli, thrown.message);
     throw thrown;
   });
-  const flaws = output === undefined ? undefined : await lookAtOutput(manifest);
-  const { toBuild = [], changed: modified = [] } = flaws ?? {};
+  const nothing = { toBuild: [], changed: [] };
+  const { toBuild, changed: modified } = output === undefined ? nothing : await lookAtOutput(manifest);
   if (modified.length > 0) terminal.printError(describeChanged(modified));
   const interrupted = manifest.files.filter(({ next }) => next !== undefined);
   const unfinished = [
@@ -131,9 +150,10 @@ async function showChanges(cli: Cli, isInCommand: boolean): Promise<Result<Check
   const document: Result<CheckOutput> = {
     exitStatus: toBuild.length > 0 ? exitCodes.needsBuild : isSame ? exitCodes.ok : exitCodes.changed,
     compared: manifest.snippets.length,
-    changed: changed.map((one) =>
-      shownSnippet(manifest, one, { missing: one.newHash ? undefined : true, newHash: one.newHash }),
-    ),
+    changed: changed.map((one) => {
+      const { newHash } = one;
+      return shownSnippet(manifest, one, { missing: newHash ? undefined : true, newHash });
+    }),
     unfinished,
   };
   const text = checkText(document);
@@ -142,7 +162,7 @@ async function showChanges(cli: Cli, isInCommand: boolean): Promise<Result<Check
   return document;
 }
 
-export function checkText({ compared, changed, unfinished }: Result<CheckOutput>): string {
+export function checkText({ compared, changed, unfinished }: Result<CheckOutput>) {
   const lines = snippetLines(changed, ' no longer exists, and is optional', ' has changed');
   lines.push(...notWrittenLines(unfinished));
   if (lines.length > 0) return lines.join('\n');
@@ -154,7 +174,7 @@ export function checkText({ compared, changed, unfinished }: Result<CheckOutput>
 const maxSummary = 100_000;
 
 /** Adds a text to the summary of GitHub Actions. A check does not fail because that fails. */
-export function appendStepSummary({ cwd, env, terminal }: Cli, text: string): void {
+export function appendStepSummary({ cwd, env, terminal }: Cli, text: string) {
   const file = env['GITHUB_STEP_SUMMARY'];
   if (!file) return;
   const more = text.length > maxSummary ? '\n… The rest is in the log of this step.' : '';
@@ -167,7 +187,7 @@ export function appendStepSummary({ cwd, env, terminal }: Cli, text: string): vo
   }
 }
 
-export async function refresh(cli: Cli, options: RefreshOptions): Promise<void> {
+export async function refresh(cli: Cli, options: RefreshOptions) {
   const { document } = await refreshSite(cli, options);
   const { dryRun, written, notWritten, diffs = [], after, nextStep = '' } = document;
   if (after?.exitStatus) cli.terminal.printError(nextStep);
@@ -275,7 +295,7 @@ async function writeChanges(cli: Cli, changes: OpenedChanges, options: RefreshOp
   return { document, runsCommand: !dryRun && !isRefused && (pages.length > 0 || manifest.pending === true) };
 }
 
-function otherWay({ toBuild, stale }: RefreshPlan, refused: readonly NotWritten[]): string {
+function otherWay({ toBuild, stale }: RefreshPlan, refused: readonly NotWritten[]) {
   if (refused.length === 0) return ', or update the other pages with --skip-modified.';
   if (toBuild.length > 0) return '.';
   if (stale.length === 0) return ', or refresh with the same --after again.';

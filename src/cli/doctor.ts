@@ -15,7 +15,7 @@ type Check = DoctorOutput['checks'][number];
 const marks = { ok: 'ok    ', failed: 'FAILED', 'not-checked': '-     ' } as const;
 const headings = { environment: 'Environment', render: '\nRendering', retrieve: '\nRetrieving' } as const;
 
-export async function doctor(cli: Cli, id: string | undefined): Promise<void> {
+export async function doctor(cli: Cli, id: string | undefined) {
   const named = id === undefined ? undefined : parseRequest(id, undefined);
   const checks: Check[] = [];
   for await (const check of checkSetup(cli, named)) checks.push(check);
@@ -80,9 +80,9 @@ async function* checkVariant(
   settings: Settings,
   group: Variant,
   request: SnippetRequest,
-  ifMissing: string | undefined,
+  ifMissing?: string,
 ): AsyncGenerator<Check> {
-  const { renderBaseUrl, retrieveBaseUrl } = settings;
+  const { ca, renderBaseUrl, retrieveBaseUrl } = settings;
   const isRender = group === 'render';
   const [url, other] = isRender ? [renderBaseUrl, retrieveBaseUrl] : [retrieveBaseUrl, renderBaseUrl];
   if (url === undefined) {
@@ -92,37 +92,34 @@ async function* checkVariant(
   // Such as the playground's service, which the machine that builds may not have.
   const isHere = /^https:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])[:/]/.test(`${url}/`);
   yield ok(group, 'base-url', `The base URL is ${url}${isHere ? ', on this machine' : ''}`);
+  /** Makes one request. @returns why it failed, if it did. */
+  const ask = async (baseUrl: string) => {
+    const limits = { attempts: 1, deadline: 15_000 };
+    const apiKey = requireConnection(settings);
+    const client = new SnippetClient({ apiKey, ca, limits, patience: 0, [`${group}BaseUrl`]: baseUrl });
+    try {
+      // Without content, a retrieved snippet fails only a build that cannot render it.
+      await client.fetch(request, undefined, other === undefined ? undefined : group);
+      return undefined;
+    } catch (error) {
+      if (error instanceof SnippetError) return error;
+      throw error;
+    } finally {
+      await client.close();
+    }
+  };
   const start = performance.now();
-  const error = await ask(settings, group, url, request);
+  const error = await ask(url);
   const time = formatDuration(performance.now() - start);
   if (error === undefined) return yield ok(group, 'snippet', `${nameOf(request)} arrived in ${time}`);
   const { code, message } = error;
   let title = titles[code];
   let hint: string = hints[code];
   const mayBeSwapped = other !== undefined && (code === 'no-route' || code === 'not-found');
-  if (mayBeSwapped && (await ask(settings, group, other, request)) === undefined) {
+  if (mayBeSwapped && (await ask(other)) === undefined) {
     const [own, others] = isRender ? ['rendering', 'retrieving'] : ['retrieving', 'rendering'];
     title = `The base URL is the URL for ${others}`;
     hint = `Swap the base URLs: ${own} works at ${other}.`;
   } else if (code === 'not-found' && ifMissing !== undefined) return yield ok(group, 'snippet', ifMissing);
   yield { group, name: 'snippet', outcome: 'failed', error: { code, message }, message: title, hint };
-}
-
-/** Makes one request. @returns why it failed, if it did. */
-async function ask(settings: Settings, variant: Variant, url: string, request: SnippetRequest) {
-  const { ca, renderBaseUrl, retrieveBaseUrl } = settings;
-  const apiKey = requireConnection(settings);
-  const limits = { attempts: 1, deadline: 15_000 };
-  const client = new SnippetClient({ apiKey, ca, limits, patience: 0, [`${variant}BaseUrl`]: url });
-  // Without content, a retrieved snippet fails only a build that cannot render it.
-  const hasOther = renderBaseUrl !== undefined && retrieveBaseUrl !== undefined;
-  try {
-    await client.fetch(request, undefined, hasOther ? variant : undefined);
-    return undefined;
-  } catch (error) {
-    if (error instanceof SnippetError) return error;
-    throw error;
-  } finally {
-    await client.close();
-  }
 }

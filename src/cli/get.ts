@@ -1,17 +1,13 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseRequest } from '../client/snippet-request.ts';
 import { cleanText, containsKnownKey, count, formatBytes, formatDuration } from '../client/text.ts';
 import { userError } from '../failures/errors.ts';
-import type { RecordedImages } from '../images/site-images.ts';
-import type { Manifest } from '../record/manifest.ts';
-import type { ImageSettings, Settings } from '../settings/settings.ts';
+import type { Settings } from '../settings/settings.ts';
 import { type FetcherOptions, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { readRecord, readSettings } from './project.ts';
 import type { Cli } from './terminal.ts';
 
 /** Only the content goes to standard output, so that it can be piped. */
-export async function get(cli: Cli, id: string, params?: string): Promise<void> {
+export async function get(cli: Cli, id: string, params?: string) {
   const { terminal, stdout } = cli;
   const request = parseRequest(id, params);
   const { manifest } = await readRecord(cli);
@@ -45,15 +41,4 @@ export function openFetcher(cli: Cli, settings: Settings, options: Partial<Fetch
     remember: true,
     ...options,
   });
-}
-
-/** The images of the last build whose files are there. */
-export function recordedImages({ output, snippets }: Manifest, { assets }: ImageSettings): RecordedImages {
-  const recorded: RecordedImages = new Map();
-  const images = snippets.flatMap(({ content }) => content?.images ?? []);
-  for (const { url, copy } of images) {
-    if (copy === undefined) recorded.set(url, { flaw: 'it could not be downloaded before' });
-    else if (existsSync(join(output, assets.folder, copy.file))) recorded.set(url, { copy });
-  }
-  return recorded;
 }

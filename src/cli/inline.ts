@@ -9,7 +9,7 @@ import { userError } from '../failures/errors.ts';
 import { shownPath } from '../files/paths.ts';
 import { readManifest } from '../record/manifest.ts';
 import { cacheDirsOf, manifestOf } from '../record/manifest-file.ts';
-import { type ParsedOptions, parseOptions, type SnippetsOptions } from '../settings/options.ts';
+import { parseOptions, type SnippetsOptions } from '../settings/options.ts';
 import { resolveSettings, variables } from '../settings/settings.ts';
 import { readVariables, requireFolder } from './project.ts';
 import type { Cli } from './terminal.ts';
@@ -49,17 +49,14 @@ export async function inline(cli: Cli, folder: string, flags: SnippetsOptions, c
     await mkdir(dirname(file), { recursive: true });
     await writeFile(join(dirname(file), '.gitignore'), '*\n', { flag: 'wx' }).catch(() => {});
   }
-  const logger = {
-    info: (line: string) => terminal.print(line),
-    warn: terminal.printError,
-  };
+  const logger = { info: terminal.print, warn: terminal.printError };
   await inlineFolder({ cwd, from, to, manifest: file, settings, logger });
 }
 
 const configFiles = ['snippets.config.js', 'snippets.config.mjs', 'snippets.config.ts'];
 
 /** Flags win over the config file, if there is one. */
-async function readOptions(cwd: string, flags: SnippetsOptions, apiKey = ''): Promise<ParsedOptions> {
+async function readOptions(cwd: string, flags: SnippetsOptions, apiKey = '') {
   const name = configFiles.find((one) => existsSync(join(cwd, one)));
   if (name === undefined) return parseOptions(flags);
   const file = join(cwd, name);

@@ -23,7 +23,7 @@ export function shownSnippet<Facts>(manifest: Manifest, shown: ShownSnippet, fac
 }
 
 /** A line for each snippet, which ends with one of these texts; below it, the places. */
-export function snippetLines(snippets: PlacedSnippet[], ifMissing: string, otherwise = ''): string[] {
+export function snippetLines(snippets: PlacedSnippet[], ifMissing: string, otherwise = '') {
   return snippets.map((snippet) => {
     const { pages, collections, missing } = snippet;
     const places = [...pages.map(({ file }) => file), ...collections.map(entryName)];
@@ -31,16 +31,16 @@ export function snippetLines(snippets: PlacedSnippet[], ifMissing: string, other
   });
 }
 
-export function nameOf({ id, params }: Request): string {
+export function nameOf({ id, params }: Request) {
   return `Snippet ${id}${params === undefined ? '' : ` ${cleanText(params)}`}`;
 }
 
 /** One sentence for each, without a period. */
-export function notWrittenLines(notWritten: readonly NotWritten[]): string[] {
+export function notWrittenLines(notWritten: readonly NotWritten[]) {
   return notWritten.map(({ name, reason }) => `${name} ${reason}`);
 }
 
-export async function list(cli: Cli): Promise<void> {
+export async function list(cli: Cli) {
   const { manifest } = await openProject(cli);
   const { builtAt, refreshedAt } = manifest;
   const snippets = listSnippets(manifest);
@@ -61,7 +61,7 @@ function listSnippets(manifest: Manifest): ListOutput['snippets'] {
 
 type Row = ReportOutput['snippets'][number];
 
-export async function report(cli: Cli, to: string): Promise<void> {
+export async function report(cli: Cli, to: string) {
   const { manifest } = await openProject(cli);
   const { builtAt, refreshedAt, before, files } = manifest;
   const earlier = byKey(before?.snippets);
@@ -97,7 +97,7 @@ export async function report(cli: Cli, to: string): Promise<void> {
 }
 
 /** One page without other files: its policy allows only its own style and script. */
-async function reportPage(document: Result<ReportOutput>): Promise<string> {
+async function reportPage(document: Result<ReportOutput>) {
   // Loaded only here: `list` does without it.
   const { Eta } = await import('eta');
   const template = readFileSync(join(import.meta.dirname, 'report.eta'), 'utf8');

@@ -7,7 +7,7 @@ import { userError } from '../failures/errors.ts';
 import { type Environment, variables } from '../settings/settings.ts';
 
 /** What calls are signed with, kept out of all output. After `whsec_`, it is base64. */
-export function readWebhookSecret({ [variables.webhookSecret]: secret = '' }: Environment): Webhook {
+export function readWebhookSecret({ [variables.webhookSecret]: secret = '' }: Environment) {
   const [, encoded] = /^whsec_(.*)$/.exec(secret) ?? [];
   const form = encoded === undefined ? /^[!-~]*$/ : /^[A-Za-z0-9+/]*={0,2}$/;
   const key = encoded === undefined ? Buffer.from(secret) : Buffer.from(encoded, 'base64');
@@ -33,7 +33,7 @@ export interface ListenOptions {
 // In bytes. The payload of an event takes less than 1 KiB.
 const longestBody = 64 * 1024;
 
-export async function listen(options: ListenOptions): Promise<string> {
+export async function listen(options: ListenOptions) {
   const { address, webhook, onCall, log, patience = 10_000, signal } = options;
   const [accepted, refused] = [onceAMinute(log), onceAMinute(log)];
   const answer = async (request: IncomingMessage, response: ServerResponse) => {

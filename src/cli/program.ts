@@ -17,7 +17,7 @@ type Meanings = Partial<Record<keyof typeof exitCodes, string>>;
 
 const offline: Meanings = { ok: 'done', needsBuild: 'no usable record: build' };
 
-export async function runCli(argv: readonly string[], host: CliHost): Promise<number> {
+export async function runCli(argv: readonly string[], host: CliHost) {
   const terminal = new Terminal(host);
   const program = createProgram({ ...host, terminal }, argv);
   await program.parseAsync(argv, { from: 'user' }).catch((thrown) => terminal.showFailure(thrown));
@@ -26,7 +26,7 @@ export async function runCli(argv: readonly string[], host: CliHost): Promise<nu
 
 // Each command is loaded when it runs, as loading takes most of the time of a short one.
 /** The command line. The reference in the docs is made from it. */
-export function createProgram(cli: Cli, argv: readonly string[] = []): Command {
+export function createProgram(cli: Cli, argv: readonly string[] = []) {
   const { stdout, stderr, terminal } = cli;
   const program = new Command('astro-snippets')
     .description(
@@ -126,14 +126,14 @@ export function createProgram(cli: Cli, argv: readonly string[] = []): Command {
   return program;
 }
 
-function parseInterval(text: string): number {
+function parseInterval(text: string) {
   const milliseconds = parseDuration(text) ?? 0;
   if (milliseconds >= 1_000) return milliseconds;
   throw new InvalidArgumentError('Expected a duration of at least 1s, such as 30s or 5m.');
 }
 
 /** The host is required, and written out: `127.1` would be looked up as a name. */
-function parseListen(text: string): { host: string; port: number } {
+function parseListen(text: string) {
   const [, name = '', port] = /^(.+):(\d{1,5})$/.exec(text) ?? [];
   const { hostname } = URL.parse(`http://${text}`) ?? {};
   if (hostname === name.toLowerCase()) return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) };
@@ -141,7 +141,7 @@ function parseListen(text: string): { host: string; port: number } {
 }
 
 /** With a variable that is not set, it would be empty, and succeed. */
-function parseCommand(text: string): string {
+function parseCommand(text: string) {
   if (text.trim() === '') throw new InvalidArgumentError('Expected a command.');
   return text;
 }

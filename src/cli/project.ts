@@ -2,22 +2,16 @@ import { existsSync, realpathSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { cleanText } from '../client/text.ts';
-import { type UserError, userError } from '../failures/errors.ts';
+import { userError } from '../failures/errors.ts';
 import { contains, shownPath } from '../files/paths.ts';
 import { type Manifest, readManifest } from '../record/manifest.ts';
 import { listManifests, manifestOf, manifestsIn, missingNote } from '../record/manifest-file.ts';
 import { parseOptions } from '../settings/options.ts';
-import {
-  type Environment,
-  readEnvironment,
-  resolveSettings,
-  type Settings,
-  variables,
-} from '../settings/settings.ts';
+import { readEnvironment, resolveSettings, variables } from '../settings/settings.ts';
 import type { Cli } from './terminal.ts';
 
 /** Where the record of the output folder is or would be. Without one, it is the only record of the project. */
-export function manifestPath({ cwd, manifest, output }: Cli): string {
+export function manifestPath({ cwd, manifest, output }: Cli) {
   if (manifest !== undefined) return resolve(cwd, manifest);
   const outDir = resolve(cwd, output ?? 'dist');
   const own = manifestOf(cwd, outDir);
@@ -56,7 +50,7 @@ export async function openProject(cli: Cli, writes = false) {
   return { file, manifest: { ...manifest, output: passed } };
 }
 
-async function flawError(cwd: string, file: string, flaw: string): Promise<UserError> {
+async function flawError(cwd: string, file: string, flaw: string) {
   const refuse = (message: string, hint?: string) => userError('missing-manifest', message, hint);
   if (flaw !== 'is missing') return refuse(`The build manifest at ${file} ${flaw}.`, 'Build the site once.');
   const why = await readFile(missingNote(file), 'utf8').catch(() => '');
@@ -73,7 +67,7 @@ async function flawError(cwd: string, file: string, flaw: string): Promise<UserE
   return refuse(`${message} Other records: ${others.join(', ')}.`, hint);
 }
 
-export async function requireFolder(cwd: string, folder: string, name: string, hint?: string): Promise<void> {
+export async function requireFolder(cwd: string, folder: string, name: string, hint?: string) {
   const stats = await stat(resolve(cwd, folder)).catch(() => undefined);
   if (stats?.isDirectory()) return;
   const problem = stats === undefined ? 'does not exist' : 'is not a folder';
@@ -84,7 +78,7 @@ export async function requireFolder(cwd: string, folder: string, name: string, h
  * Those of the last build, without the Astro config. The key comes from the environment, as do base URLs that were not
  * options: a service may have moved.
  */
-export async function readSettings(cli: Cli, manifest: Manifest | undefined): Promise<Settings> {
+export async function readSettings(cli: Cli, manifest: Manifest | undefined) {
   const environment = await readVariables(cli, manifest);
   if (manifest === undefined) return resolveSettings(parseOptions({}), environment);
   const { urlOptions, renderBaseUrl, retrieveBaseUrl, ...recorded } = manifest.settings;
@@ -100,7 +94,7 @@ export async function readSettings(cli: Cli, manifest: Manifest | undefined): Pr
 }
 
 /** Read as the last build did, or without one as a build without `--mode` would. */
-export function readVariables(cli: Cli, manifest?: Manifest): Promise<Environment> {
+export function readVariables(cli: Cli, manifest?: Manifest) {
   const { mode = 'production', directory = '' } = { ...manifest?.environment };
   const folder = directory !== false && resolve(cli.cwd, directory);
   return readEnvironment({ mode, directory: folder }, cli);

@@ -41,27 +41,26 @@ const writeDeployed = (record: string, deployed: Deployed) =>
 /** What differs between what was deployed and the record. Where nothing says what was, it is the record. */
 async function compare(cli: Cli) {
   const { file, manifest } = await readRecord(cli);
-  const hashes = Object.fromEntries(manifest?.files.map(({ name, hash }) => [name, hash]) ?? []);
-  const now: Deployed = { builtAt: manifest?.builtAt, files: hashes };
+  const { builtAt, files = [] } = { ...manifest };
+  const now: Deployed = { builtAt, files: Object.fromEntries(files.map(({ name, hash }) => [name, hash])) };
   const deployed = (await readDeployed(file)) ?? now;
-  const names = Object.keys({ ...deployed.files, ...hashes });
-  const differing = names.filter((name) => deployed.files[name] !== hashes[name]);
-  const isSameBuild = manifest?.builtAt === deployed.builtAt;
+  const names = Object.keys({ ...deployed.files, ...now.files });
+  const differing = names.filter((name) => deployed.files[name] !== now.files[name]);
+  const isSameBuild = builtAt === deployed.builtAt;
   /** With files that are gone. After a build, it may be any. */
-  const changed: ChangedFiles =
-    isSameBuild && manifest ? differing.map((name) => shownFile(manifest, name)) : undefined;
+  const changed = manifest && isSameBuild ? differing.map((name) => shownFile(manifest, name)) : undefined;
   return { file, manifest, now, deployed, changed };
 }
 
 /** Nothing is due while what was made from the pages is out of date. */
-export async function isDue(cli: Cli): Promise<boolean> {
+export async function isDue(cli: Cli) {
   const { manifest, deployed, changed } = await compare(cli);
   if (manifest === undefined || manifest.pending) return false;
   return deployed.hasBegun === true || changed?.length !== 0;
 }
 
 /** Has more files deployed than are due, even if this process ends before. */
-export async function addDue(cli: Cli, changed: ChangedFiles): Promise<void> {
+export async function addDue(cli: Cli, changed: ChangedFiles) {
   const { file, deployed } = await compare(cli);
   const files = Object.fromEntries(changed?.map((one) => [one.file, '']) ?? []);
   const builtAt = changed && deployed.builtAt;
@@ -69,7 +68,7 @@ export async function addDue(cli: Cli, changed: ChangedFiles): Promise<void> {
 }
 
 /** Deploys what is due. What is written meanwhile is due after it, unless the command is a build. */
-export async function deploy(cli: Cli, command: string): Promise<number> {
+export async function deploy(cli: Cli, command: string) {
   const { file, deployed, now: before, changed } = await compare(cli);
   const begun: Deployed = { ...deployed, hasBegun: true };
   writeDeployed(file, begun);
@@ -113,7 +112,7 @@ export async function runWithLists(cli: Cli, command: string, changed: ChangedFi
  * Waits as `npm run` does: Ctrl-C reaches the command by itself, and SIGTERM is passed on. Messages leave the command out,
  * since a shell may have expanded the key in it.
  */
-async function runCommand(cli: Cli, command: string): Promise<number> {
+async function runCommand(cli: Cli, command: string) {
   const { cwd, env, stdin = 'ignore', stdout, stderr, signals, terminal } = cli;
   terminal.clearStatus();
   const results = terminal.json ? stderr : stdout;
@@ -157,7 +156,7 @@ export async function whileAlone<T>(cli: Cli, work: (inner: Cli) => Promise<T>) 
 }
 
 /** Whether another process holds the lock and runs this one. */
-export function isInside(cli: Cli): boolean {
+export function isInside(cli: Cli) {
   const token = holderOf(commandLockFile(manifestPath(cli)))?.token;
   return Boolean(token && cli.env[heldLocks]?.includes(token));
 }

@@ -5,7 +5,7 @@ import { CommanderError } from 'commander';
 import { type Clock, type Progress, paced } from '../client/clock.ts';
 import { cleanJson, cleanLines, cleanText } from '../client/text.ts';
 import { isSnippetFailure, UserError, userError } from '../failures/errors.ts';
-import type { Document, ErrorOutput } from './cli-output.ts';
+import type { Document } from './cli-output.ts';
 
 export interface OutputStream {
   write(text: string | Uint8Array): unknown;
@@ -51,7 +51,7 @@ export const exitCodes = {
 const usageErrors: unknown[] = ['missing-output', 'unusable-output', 'invalid-id', 'invalid-params'];
 
 /** Why a command ended: a text for people, and `error` for `--json`. */
-export function explain(thrown: unknown): Result<ErrorOutput> & { text: string } {
+export function explain(thrown: unknown) {
   const { message } = thrown as Error;
   if (thrown instanceof CommanderError) {
     const exitStatus = thrown.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
@@ -93,27 +93,31 @@ export class Terminal {
     this.#host = host;
   }
 
-  print(text: string, stream: 'stdout' | 'stderr' = 'stdout', paint = (clean: string) => clean): void {
+  readonly print = (
+    text: string,
+    stream: 'stdout' | 'stderr' = 'stdout',
+    paint = (clean: string) => clean,
+  ) => {
     this.clearStatus();
     const time = this.isLog ? `${new Date().toTimeString().slice(0, 8)} ` : '';
     this.#host[stream].write(`${paint(cleanLines(text)).replace(/^(?=.)/gm, time)}\n`);
-  }
+  };
 
   readonly printError = (text: string) => this.print(text, 'stderr');
 
-  printJson(output: object): void {
+  printJson(output: object) {
     const indent = this.json === 'watch' ? 0 : 2;
     this.#host.stdout.write(`${cleanJson({ version: 1, command: this.json, ...output }, indent)}\n`);
   }
 
   /** Prints a document as JSON, or its text, in color where there are colors. */
-  show(document: { exitStatus: number }, textOf: () => string): void {
+  show(document: { exitStatus: number }, textOf: () => string) {
     this.exitStatus = document.exitStatus;
     if (this.json === undefined) this.print(textOf(), 'stdout', (clean) => this.#colored(clean));
     else this.printJson(document);
   }
 
-  #colored(clean: string): string {
+  #colored(clean: string) {
     const { stdout, env } = this.#host;
     const isTerminal = stdout.isTTY === true || env['FORCE_COLOR'] !== undefined;
     // As `styleText` decides it, which reads the variables of the process.
@@ -123,7 +127,7 @@ export class Terminal {
     );
   }
 
-  showFailure(thrown: unknown): void {
+  showFailure(thrown: unknown) {
     const { text, exitStatus, error } = explain(thrown);
     this.exitStatus = exitStatus;
     if (text !== '') this.printError(text);
@@ -147,7 +151,7 @@ export class Terminal {
   }
 
   /** Erases that line before something else is written. */
-  clearStatus(): void {
+  clearStatus() {
     if (this.#hasStatus) this.#host.stderr.write(eraseLine);
     this.#hasStatus = false;
   }

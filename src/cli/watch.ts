@@ -22,7 +22,7 @@ type Say = (event: WatchEvent, text?: string) => void;
 
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGPIPE'] as const;
 
-export async function watch(cli: Cli, options: WatchOptions): Promise<void> {
+export async function watch(cli: Cli, options: WatchOptions) {
   const { terminal, clock, signals } = cli;
   const { build, exec, listen: address } = options;
   // With calls, it is for those that do not arrive.
@@ -121,7 +121,7 @@ function turns({ every, build, exec, ...options }: WatchOptions & { every: numbe
   };
 
   /** @returns whether the site is built now. */
-  const buildSite = async (cli: Cli, command: string, what: string): Promise<boolean> => {
+  const buildSite = async (cli: Cli, command: string, what: string) => {
     const before = (await readRecord(cli)).manifest?.builtAt;
     say({ event: 'building' }, 'Building the site.');
     const status = await runWithLists(cli, command, undefined);
@@ -143,9 +143,8 @@ function turns({ every, build, exec, ...options }: WatchOptions & { every: numbe
     return false;
   };
 
-  return async (cli: Cli): Promise<boolean> => {
+  return async (cli: Cli) => {
     const { clock, signal } = cli;
-    const isToDeploy = async () => exec !== undefined && (await isDue(cli));
     let what = await update(cli);
     // A failed build leaves no record, which is nothing else to build.
     if (what !== undefined && what !== noRecord && what !== failed?.what) failed = undefined;
@@ -153,12 +152,12 @@ function turns({ every, build, exec, ...options }: WatchOptions & { every: numbe
     if (build !== undefined && what && canBuild && (await buildSite(cli, build, what))) what = '';
     // What a failed build has left is not deployed.
     const canDeploy = failed === undefined && !signal?.aborted;
-    if (exec !== undefined && canDeploy && (await isToDeploy())) {
+    if (exec !== undefined && canDeploy && (await isDue(cli))) {
       const status = await deploy(cli, exec);
       const problem = status === 0 ? undefined : `exited with status ${status}`;
       const text = problem && `The command of --exec ${problem}. It is run again with the next check.`;
       say({ event: 'deployed', succeeded: status === 0, problem }, text);
     }
-    return what === '' && !(await isToDeploy());
+    return what === '' && (exec === undefined || !(await isDue(cli)));
   };
 }

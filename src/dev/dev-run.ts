@@ -4,10 +4,9 @@ import { SiteRun } from '../build/site-run.ts';
 import { cleanLines } from '../client/text.ts';
 import { imageHref, imageType } from '../images/image-file.ts';
 import { astroMajor } from '../settings/astro-version.ts';
-import type { FetchedSnippet, SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
 import { snippetMemory } from './snippet-memory.ts';
-import { inlineTexts } from './text-responses.ts';
-import { escapeOwnErrors, textInliner } from './view.ts';
+import { escapeOwnErrors, inlineTexts } from './view.ts';
 
 /** A dev server. A page that is visible asks whether it has changed: then its snippets are fetched again. */
 export class DevRun extends SiteRun {
@@ -20,7 +19,7 @@ export class DevRun extends SiteRun {
     }
   });
 
-  protected override async openFetcher(): Promise<SnippetFetcher> {
+  protected override async openFetcher() {
     const { SnippetFetcher } = await import('../snippets/fetch-snippets.ts');
     // A person waits for the page: fewer attempts than in a build, and a service that recovers is noticed quickly.
     const limits = { attempts: 3, fallbacksInARow: Infinity, deadline: 20_000, outageCap: 2_000 };
@@ -28,13 +27,13 @@ export class DevRun extends SiteRun {
     return new SnippetFetcher(this.settings, { warn: this.#warn, ...asking });
   }
 
-  protected override noteClasses(snippets: Iterable<FetchedSnippet>): void {
+  protected override noteClasses(snippets: Iterable<FetchedSnippet>) {
     super.noteClasses(snippets);
     // The snippets of a page arrive one after the other.
     this.#writeClasses();
   }
 
-  serve({ server, refreshContent }: HookParameters<'astro:server:setup'>): void {
+  serve({ server, refreshContent }: HookParameters<'astro:server:setup'>) {
     const { middlewares, watcher, environments, httpServer } = server;
     const { hot } = environments.client;
     // Later versions escape what Vite reports of modules for the browser.
@@ -82,7 +81,7 @@ export class DevRun extends SiteRun {
         response.writeHead(200, headers).end(bytes);
       }, next);
     });
-    middlewares.use(inlineTexts(textInliner(this, server, memory), this.site.logger));
+    middlewares.use(inlineTexts(this, server, memory));
 
     // A page has to load again for new styles: for a file in `.html`, Vite's own message does nothing.
     const restyle = afterPause(150, memory.restyle);

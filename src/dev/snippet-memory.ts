@@ -24,7 +24,7 @@ export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string)
   const shown = new Map<string, { snippets: readonly RememberedSnippet[]; askedAt: number }>();
   let styles = 0;
 
-  const fetchAgain = async (snippet: RememberedSnippet): Promise<void> => {
+  const fetchAgain = async (snippet: RememberedSnippet) => {
     const { error: before, request } = snippet;
     const start = Date.now();
     try {
@@ -49,7 +49,7 @@ export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string)
   };
 
   /** Fetches a snippet again if that is due, or needed now; once for all who ask at the same time. */
-  const update = (snippet: RememberedSnippet, isNow = false): Promise<void> | undefined => {
+  const update = (snippet: RememberedSnippet, isNow = false) => {
     if (!isNow && Date.now() < snippet.dueAt) return undefined;
     snippet.update ??= fetchAgain(snippet).finally(() => delete snippet.update);
     return snippet.update;
@@ -59,7 +59,7 @@ export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string)
     update,
 
     /** @param isLast whether nothing asks again after this view, so that it waits for an update that is due. */
-    async get({ request, asHtml }: ShownAs, isLast: boolean): Promise<RememberedSnippet> {
+    async get({ request, asHtml }: ShownAs, isLast: boolean) {
       // Shown as text, it may break a rule for HTML.
       const key = `${asHtml} ${request.key}`;
       const snippet = states.get(key) ?? { request, asHtml, dueAt: 0 };
@@ -72,7 +72,7 @@ export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string)
     },
 
     /** The hash of what a page shows. It changes when a reader would see a difference. */
-    hashOf(snippets: readonly RememberedSnippet[]): string {
+    hashOf(snippets: readonly RememberedSnippet[]) {
       const looks = snippets.map(({ request, content, error }) => {
         const look = content ? [content.html, content.text] : !isTrouble(error) && failureLook(error);
         return [request.key, look];
@@ -83,7 +83,7 @@ export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string)
     },
 
     /** The snippets of pages with a hash; `undefined` after a restart, or 10 minutes after they last asked. */
-    shownAs(hash: string): readonly RememberedSnippet[] | undefined {
+    shownAs(hash: string) {
       const now = Date.now();
       for (const [key, { askedAt }] of shown) if (now > askedAt + 600_000) shown.delete(key);
       const known = shown.get(hash);
@@ -92,7 +92,7 @@ export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string)
     },
 
     /** Every page has to load again: there are new styles for the classes of snippets. */
-    restyle(): void {
+    restyle() {
       styles += 1;
     },
   };
@@ -101,7 +101,7 @@ export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string)
 const isTrouble = (error?: SnippetFailure) => error !== undefined && effectOf(error) === 'children';
 
 /** What distinguishes one failure from another. Its sentence does not, since it counts attempts and seconds. */
-export function failureLook(error: SnippetFailure | undefined): unknown {
+export function failureLook(error: SnippetFailure | undefined) {
   if (!(error instanceof SnippetError)) return [error?.code, error?.reason];
   return [error.code, error.status, error.title, error.detail, error.type];
 }

@@ -1,6 +1,12 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { ServerResponse } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { styleText } from 'node:util';
+import type { AstroIntegrationLogger } from 'astro';
 import { escapeUTF8 } from 'entities/escape';
 import picomatch from 'picomatch';
-import type { ViteDevServer } from 'vite';
+import type { Connect, ViteDevServer } from 'vite';
 import { dataElement, panelSnippets } from '../build/edit-links/edit-links.ts';
 import { pageInliner } from '../build/inline-page.ts';
 import { cleanLines, containsKnownKey } from '../client/text.ts';
@@ -22,21 +28,119 @@ import { failureLook, type RememberedSnippet, type SnippetMemory } from './snipp
 
 export type ShownUse = SnippetUse & { snippet: RememberedSnippet };
 
-export type TextInliner = ReturnType<typeof textInliner>;
+const contentTypes: readonly [kind: FileKind, types: RegExp][] = [
+  ['html', /^(text\/html|application\/xhtml\+xml)\b/i],
+  ['xml', /^((text|application)\/xml|[\w.-]+\/[\w.-]+\+xml)\b/i],
+  ['json', /^(application\/(json|x-ndjson|jsonl)|[\w.-]+\/[\w.-]+\+json)\b/i],
+  ['text', /^text\/(plain|markdown|csv)\b/i],
+];
+
+// Of Vite itself, and source maps, which are JSON.
+const partsOfVite = /\/(?:@(?:vite|id|fs)|node_modules)\/|\.map$/;
+
+/** A middleware that inlines snippets in responses once they are complete, whichever runtime renders them. */
+export function inlineTexts(
+  run: DevRun,
+  server: ViteDevServer,
+  memory: SnippetMemory,
+): Connect.NextHandleFunction {
+  const { logger } = run.site;
+  const inline = textInliner(run, server, memory);
+  const responses = correctStatus(logger);
+  const encoded = new Set<string>();
+  return ({ originalUrl = '/', method, headers }, response, next) => {
+    const [path = '/'] = originalUrl.split('?');
+    if (method !== 'GET' || partsOfVite.test(path)) return next();
+    const isFetched = headers['sec-fetch-dest'] === 'empty';
+    const { writeHead, write, end } = response;
+    const text = new PassThrough();
+    let isBuffered: boolean | undefined;
+
+    const send = async (kind: FileKind) => {
+      const sent = await inline(path, kind, await buffer(text), isFetched);
+      Object.assign(response, { writeHead, write, end });
+      if (typeof sent === 'string') {
+        response.statusCode = 500;
+        response.setHeader('content-type', 'text/html; charset=utf-8');
+      }
+      response.removeHeader('etag');
+      response.setHeader('content-length', Buffer.byteLength(sent));
+      response.end(sent);
+    };
+    // Decided with the headers or the first byte, whichever comes first.
+    const decide = () => {
+      const type = String(response.getHeader('content-type') ?? '');
+      const [found] = contentTypes.find(([, types]) => types.test(type)) ?? [];
+      // Plain text without a file extension in its URL may be a stream, which cannot wait.
+      const kind = found === 'text' && !/\.\w+$/.test(path) ? undefined : found;
+      const encoding = String(response.getHeader('content-encoding') ?? 'identity');
+      if (kind !== undefined && encoding === 'identity') {
+        send(kind).catch((error) => response.destroy(error));
+        return true;
+      }
+      Object.assign(response, { writeHead, write, end });
+      if (kind !== undefined && !encoded.has(path)) {
+        encoded.add(path);
+        logger.warn(
+          `${path} is sent with the content encoding ${encoding}, so it is left as it is, without its snippets. Compress responses only where the site is deployed.`,
+        );
+      }
+      return false;
+    };
+
+    const take = (part: 'write' | 'end', rest: [string]) => {
+      isBuffered ??= decide();
+      if (!isBuffered) return response[part](...rest);
+      text[part](...rest);
+      // The writer need not wait: all of it is kept.
+      return part === 'write' || response;
+    };
+    Object.assign(response, {
+      writeHead(status: number, ...rest: unknown[]) {
+        const given = rest.find((part) => typeof part === 'object') ?? {};
+        const list = Array.isArray(given) ? given : Object.entries(given).flat();
+        for (let at = 0; at < list.length; at += 2) response.setHeader(list[at], list[at + 1]);
+        isBuffered ??= decide();
+        if (!isBuffered)
+          return response.writeHead(status, ...rest.filter((part) => typeof part === 'string'));
+        response.statusCode = status;
+        return response;
+      },
+      write: (...rest: [string]) => take('write', rest),
+      end: (...rest: [string]) => take('end', rest),
+    });
+    responses.run(response, next);
+  };
+}
+
+/** Holds back Astro's line about a request until it is known whether an error page was sent. */
+function correctStatus({ options }: AstroIntegrationLogger) {
+  const responses = new AsyncLocalStorage<ServerResponse>();
+  // Before Astro 7, it is `dest`.
+  const { dest, destination = dest } = options as object as Record<string, typeof options.destination>;
+  if (destination === undefined) return responses;
+  const write = destination.write.bind(destination);
+  destination.write = (event) => {
+    const response = responses.getStore();
+    const status = /^\S*\[\d{3}\]/;
+    if (response === undefined || response.closed || !status.test(event.message)) return write(event);
+    response.once('close', () => {
+      const sent = styleText('red', `[${response.statusCode}]`);
+      const message = response.statusCode === 500 ? event.message.replace(status, sent) : event.message;
+      write({ ...event, message });
+    });
+  };
+  return responses;
+}
 
 /** Inlines snippets as a build does. What a build would fail for becomes the HTML of an error page. */
-export function textInliner(run: DevRun, server: ViteDevServer, memory: SnippetMemory) {
+function textInliner(run: DevRun, server: ViteDevServer, memory: SnippetMemory) {
   const { logger, sources } = run.site;
   const { base } = server.config;
   // By page. Each line is logged once, until it is over.
   const said = new Map<string, readonly string[]>();
 
-  return async (
-    page: string,
-    kind: FileKind,
-    bytes: Buffer,
-    isFetched: boolean,
-  ): Promise<Buffer | string> => {
+  return async (page: string, kind: FileKind, bytes: Buffer, isFetched: boolean) => {
     const { settings, urls } = run;
     const isPage = kind === 'html';
     // By what each says, without its counts and times.
@@ -138,7 +242,7 @@ export function describeUse({ request: { params }, optionalPlaces, snippet }: Sh
   };
 }
 
-function keyError(shown: readonly ShownUse[], page: string): UserError {
+function keyError(shown: readonly ShownUse[], page: string) {
   const names = shown.flatMap(({ request, snippet: { content } }) =>
     content && [content.html, content.text].some(containsKnownKey) ? `snippet ${request.id}` : [],
   );
@@ -147,7 +251,7 @@ function keyError(shown: readonly ShownUse[], page: string): UserError {
 }
 
 /** The script of each page of `astro dev`. @param hot JavaScript for its connection to Vite */
-export function pageScript(hot: string): string {
+export function pageScript(hot: string) {
   return `
 const shown = () => document.querySelector('script#snippet-edit-links')?.dataset.hash;
 const ask = () => {
@@ -164,7 +268,7 @@ ask();
 }
 
 /** Shows an error in Astro's own overlay, and reloads when it is fixed. */
-function errorPage(base: string, error: { message: string; hint: string }, hash: string | undefined): string {
+function errorPage(base: string, error: { message: string; hint: string }, hash: string | undefined) {
   // Only "<" could end the script.
   const json = JSON.stringify(error).replaceAll('<', '\\u003c');
   return `<!doctype html>
@@ -182,7 +286,7 @@ document.body.append(new ErrorOverlay(${json}));
 }
 
 /** Astro 5 shows an error in a module for the browser as HTML, in which a tag would disappear. */
-export function escapeOwnErrors(hot: { send: (...message: never[]) => void }): void {
+export function escapeOwnErrors(hot: { send: (...message: never[]) => void }) {
   const send = hot.send.bind(hot) as (...message: unknown[]) => void;
   hot.send = (...message: { type?: string; err?: { plugin?: string; message: string } }[]) => {
     const [{ type, err } = {}] = message;

@@ -13,12 +13,14 @@ export function panelSnippets<Use extends Pick<SnippetUse, 'request'>, Said = ne
   fetched: ReadonlyMap<string, { name?: string | undefined }>,
   urlOf: (id: number) => string | undefined,
   describe?: (use: Use) => Said,
-): Record<string, { url?: string; name?: string; uses?: Said[] }> {
-  const entries = [...Map.groupBy(uses, ({ request }) => request.id)].map(([id, some]) => {
-    const name = some.map(({ request }) => fetched.get(request.key)?.name).find(Boolean);
-    return [id, { url: urlOf(id), name: name && cleanText(name), uses: describe && some.map(describe) }];
-  });
-  return Object.fromEntries(entries);
+) {
+  const byId = Map.groupBy(uses, ({ request }) => request.id);
+  return Object.fromEntries(
+    byId.entries().map(([id, some]) => {
+      const [name] = some.flatMap(({ request }) => fetched.get(request.key)?.name || []);
+      return [id, { url: urlOf(id), name: name && cleanText(name), uses: describe && some.map(describe) }];
+    }),
+  );
 }
 
 /** @throws AstroError if the option `editUrl` throws, or returns anything but a URL. */
@@ -54,7 +56,7 @@ export function linkPage(page: Buffer, embeds: readonly FileEmbed[], { linked, h
 }
 
 /** What the scripts of a page read. In ASCII, as it may be in any encoding. */
-export function dataElement(snippets: readonly object[], hash?: string): string {
+export function dataElement(snippets: readonly object[], hash?: string) {
   const attribute = hash === undefined ? '' : ` data-hash="${hash}"`;
   // Without what could end the script.
   const data = JSON.stringify(snippets).replace(/[<>&\u0080-\uffff]/g, asUnit);
@@ -65,7 +67,7 @@ const comments = /^\s*(?:(?:\/\/.*|\/\*\*[\s\S]*?\*\/)\n\s*)*/gm;
 let code: string | undefined;
 
 /** The script of each page, without what only its readers need. */
-export function panelScript(): string {
+export function panelScript() {
   code ??= `${readFileSync(join(import.meta.dirname, 'panel.js'), 'utf8').replace(comments, '')}addToPage();\n`;
   return code;
 }
@@ -78,7 +80,7 @@ function readPage(page: string, embeds: readonly FileEmbed[]) {
   // Both the embeds and what the walk comes across are in the order of the page.
   let next = 0;
   const leaveUnmarked = (place: Range, describe: (start: number) => string) => {
-    for (let embed = embeds[next]; embed !== undefined && embed.start < place.end; embed = embeds[++next]) {
+    for (let embed = embeds[next]; embed && embed.start < place.end; embed = embeds[++next]) {
       if (place.start < embed.start) unmarked.set(embed, describe(embed.start));
     }
   };
@@ -86,7 +88,7 @@ function readPage(page: string, embeds: readonly FileEmbed[]) {
     open(tag) {
       const { name } = tag;
       if (name === 'body') start = Math.min(start, tag.start);
-      if (name === 'html' || name === 'head' || name === 'body') isDocument = true;
+      isDocument ||= ['html', 'head', 'body'].includes(name);
       leaveUnmarked(tag, (offset) => attributeAt(page, tag, offset));
       return name;
     },
@@ -97,13 +99,13 @@ function readPage(page: string, embeds: readonly FileEmbed[]) {
       if (kind !== 'text') leaveUnmarked({ start: start - 1, end }, () => `<${holder}>`);
     },
     comment(comment) {
-      if (/^<!doctype\b/i.test(page.slice(comment.start, comment.start + 10))) isDocument = true;
+      isDocument ||= /^<!doctype\b/i.test(page.slice(comment.start, comment.start + 10));
     },
   });
   return { start: isDocument ? start : undefined, unmarked };
 }
 
-function attributeAt(page: string, tag: Tag, offset: number): string {
+function attributeAt(page: string, tag: Tag, offset: number) {
   const attributes = attributesOf(page, tag);
   const found = attributes.find(({ start, end }) => start <= offset && offset < end);
   // What the many <meta> elements of a page are about.
