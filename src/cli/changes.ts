@@ -20,8 +20,17 @@ import { lockFile, possibleLockFiles, waitForLock, waitUntilFree } from '../reco
 import { cacheFolders } from '../settings/settings.ts';
 import type { CheckOutput, NotWritten, RefreshOutput } from './cli-output.ts';
 import { openFetcher } from './get.ts';
-import { nameOf, notWrittenLines, shownFile, shownSnippet, snippetLines } from './list.ts';
-import { manifestPath, openProject, readRecord, readSettings } from './project.ts';
+import {
+  manifestPath,
+  nameOf,
+  notWrittenLines,
+  openProject,
+  readRecord,
+  readSettings,
+  shownFile,
+  shownSnippet,
+  snippetLines,
+} from './project.ts';
 import { addDue, deploy, isInside, readDeployed, runWithLists, waiting, whileAlone } from './run-command.ts';
 import { type Cli, exitCodes, explain, type Result } from './terminal.ts';
 
@@ -33,12 +42,12 @@ export interface RefreshOptions {
   patience?: number;
 }
 
-/** In milliseconds. To fail soon is better than to wait until a service is back. */
+/** In milliseconds: to fail soon is better than to wait for a service. */
 export const checkPatience = 12_000;
 
 type OpenedChanges = Awaited<ReturnType<typeof openChanges>>;
 
-/** Fetches all snippets, and finds those that have changed. @throws AstroError if one could not be fetched. */
+/** Fetches all snippets, and finds what has changed. @throws AstroError if one could not be fetched. */
 async function openChanges(cli: Cli, { patience, dryRun }: RefreshOptions, isRefresh: boolean) {
   const { cwd, terminal, signal } = cli;
   const progress = terminal.openProgress();
@@ -75,7 +84,6 @@ async function openChanges(cli: Cli, { patience, dryRun }: RefreshOptions, isRef
     const changed = shownOn(manifest, now);
     const keys = new Set(changed.map(({ recorded }) => recorded.key));
     const changedUses = uses.filter(({ request }) => keys.has(request.key));
-    /** Flaws that do not keep changed snippets from being shown. */
     const warnings = shownWarnings(fetched, changedUses);
     const readImage = (name: string) => fetcher.readImage(name);
     return { cwd, file, manifest, progress, fetched, now, changed, warnings, readImage };
@@ -103,7 +111,7 @@ const deployPending = {
 /** With `exec`, runs that command if something has changed, and with each check until it succeeds. */
 export async function check(cli: Cli, { exec }: { exec?: string }) {
   const { terminal } = cli;
-  // A check inside the command of --exec must not fail because that command has not ended.
+  // Inside the command of --exec, that this command has not ended is no reason to fail.
   if (exec === undefined) return void (await showChanges(cli, isInside(cli)));
   await whileAlone(cli, async (inner) => {
     const found = await showChanges(inner, false).catch((thrown: unknown) => {
@@ -173,7 +181,7 @@ export function checkText({ compared, changed, unfinished }: Result<CheckOutput>
 // GitHub refuses more than 1 MiB. Escaped, a character takes at most six bytes.
 const maxSummary = 100_000;
 
-/** Adds a text to the summary of GitHub Actions. A check does not fail because that fails. */
+/** Adds to the summary of GitHub Actions. A check does not fail if that fails. */
 export function appendStepSummary({ cwd, env, terminal }: Cli, text: string) {
   const file = env['GITHUB_STEP_SUMMARY'];
   if (!file) return;

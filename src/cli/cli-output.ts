@@ -67,7 +67,6 @@ interface Failure {
   hint?: string | undefined;
 }
 
-/** `list --json` */
 export interface ListOutput extends Document<'list'> {
   builtAt: string;
   refreshedAt?: string | undefined;
@@ -84,7 +83,6 @@ export interface CheckOutput extends Document<'check'> {
   unfinished: NotWritten[];
 }
 
-/** `refresh --json` */
 export interface RefreshOutput extends Document<'refresh'> {
   /** Whether nothing was written because of `--dry-run`, and `written` is what would be. */
   dryRun: boolean;
@@ -98,7 +96,6 @@ export interface RefreshOutput extends Document<'refresh'> {
   nextStep?: string | undefined;
 }
 
-/** `doctor --json` */
 export interface DoctorOutput extends Document<'doctor'> {
   /** Whether a build would work. */
   ready: boolean;

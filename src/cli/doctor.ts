@@ -6,8 +6,7 @@ import { formatDuration } from '../client/text.ts';
 import { hints, titles } from '../failures/errors.ts';
 import { requireConnection, type Settings, variables, whyWithoutKey } from '../settings/settings.ts';
 import type { DoctorOutput } from './cli-output.ts';
-import { nameOf } from './list.ts';
-import { readRecord, readSettings } from './project.ts';
+import { nameOf, readRecord, readSettings } from './project.ts';
 import { type Cli, exitCodes, explain, type Result } from './terminal.ts';
 
 type Check = DoctorOutput['checks'][number];
@@ -66,7 +65,6 @@ async function* checkSetup(cli: Cli, named: SnippetRequest | undefined): AsyncGe
   const snippets = manifest?.snippets ?? [];
   const request = named ?? snippets.find(({ missing }) => !missing) ?? createRequest(1);
   const recorded = snippets.find(({ key }) => key === request.key);
-  /** What to say if the snippet does not exist and need not. */
   let ifMissing: string | undefined;
   if (recorded?.missing) ifMissing = `${nameOf(request)} does not exist, and all of its embeds are optional`;
   else if (named === undefined && recorded === undefined) {

@@ -24,7 +24,6 @@ export async function get(cli: Cli, id: string, params?: string) {
     const facts = [name && cleanText(name), variant, time, size, requests].filter(Boolean).join(' · ');
     for (const line of [facts, ...warnings]) terminal.printError(line);
     if (stdout.isTTY) terminal.print(html);
-    // Byte for byte, for a file or another program.
     else stdout.write(html);
   } finally {
     await fetcher.close();

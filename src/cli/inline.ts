@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import type { Command } from 'commander';
 import { inlineFolder, lastRecordFile } from '../build/inline-folder.ts';
 import { keySearch } from '../client/text.ts';
-import { userError } from '../failures/errors.ts';
+import { hints, userError } from '../failures/errors.ts';
 import { shownPath } from '../files/paths.ts';
 import { readManifest } from '../record/manifest.ts';
 import { cacheDirsOf, manifestOf } from '../record/manifest-file.ts';
@@ -61,8 +61,7 @@ async function readOptions(cwd: string, flags: SnippetsOptions, apiKey = '') {
   if (name === undefined) return parseOptions(flags);
   const file = join(cwd, name);
   if (apiKey !== '' && keySearch(apiKey).isIn(await readFile(file))) {
-    const hint =
-      'Remove it there, and set SNIPPETS_API_KEY in the environment, or in a .env file that is not committed.';
+    const hint = `Remove it there. ${hints['missing-key']}`;
     throw userError('invalid-options', `${name} contains the API key.`, hint);
   }
   const { default: options } = await import(pathToFileURL(file).href).catch((error: Error) => {

@@ -5,8 +5,7 @@ import { type Cli, type CliHost, exitCodes, Terminal } from './terminal.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
-const outputHelp =
-  'the built site, if it was moved after the build; for inline, where to write, if not in place';
+const outputHelp = 'the built site, if moved after the build; for inline, where to write, if not in place';
 const everyHelp = 'how often to check, varied by 10% (default: 30s; with --listen, 5m)';
 const listenHelp = 'also check when a signed call arrives, such as 127.0.0.1:8787';
 const afterHelp = 'run once after pages were written, such as for a search index';
@@ -75,7 +74,7 @@ export function createProgram(cli: Cli, argv: readonly string[] = []) {
   addCommand('list', offline)
     .description('list snippets and their pages; works offline')
     .option('--json', 'print JSON')
-    .action(async () => (await import('./list.ts')).list(cli));
+    .action(async () => (await import('./project.ts')).list(cli));
 
   addCommand('check', { ...offline, ok: 'nothing changed', changed: 'something changed' })
     .description('say which snippets have changed since the build')
@@ -110,7 +109,7 @@ export function createProgram(cli: Cli, argv: readonly string[] = []) {
     .description('write an HTML page about the snippets of the site; works offline')
     .option('--to <file>', 'the file to write', 'snippets-report.html')
     .addOption(new Option('--json', 'print what the page is made from as JSON instead').conflicts('to'))
-    .action(async ({ to }) => (await import('./list.ts')).report(cli, to));
+    .action(async ({ to }) => (await import('./project.ts')).report(cli, to));
 
   addCommand('doctor', { ok: 'ready to build', failed: 'not ready' })
     .description('check the setup: environment, URLs, certificate, key')

@@ -5,8 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { writeAtomically } from '../files/write.ts';
 import { commandLockFile, holderOf, type WaitOptions, waitForLock } from '../record/output-lock.ts';
 import type { ShownFile } from './cli-output.ts';
-import { shownFile } from './list.ts';
-import { manifestPath, readRecord } from './project.ts';
+import { manifestPath, readRecord, shownFile } from './project.ts';
 import type { Cli } from './terminal.ts';
 
 /** `undefined` if it may be any file. */

@@ -15,7 +15,7 @@ export interface OutputStream {
   columns?: number;
 }
 
-/** All that commands have of the process. */
+/** What commands have of the process. */
 export interface CliHost {
   cwd: string;
   env: NodeJS.ProcessEnv;
@@ -150,7 +150,6 @@ export class Terminal {
     return paced({ first: 2_000, every: 100 }, rewrite, clock.now);
   }
 
-  /** Erases that line before something else is written. */
   clearStatus() {
     if (this.#hasStatus) this.#host.stderr.write(eraseLine);
     this.#hasStatus = false;

@@ -1,15 +1,18 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { constants } from 'node:os';
-import { formatDuration } from '../client/text.ts';
-import type { UserError } from '../failures/errors.ts';
+import { Webhook, WebhookVerificationError } from 'standardwebhooks';
+import { formatDuration, protectKey } from '../client/text.ts';
+import { type UserError, userError } from '../failures/errors.ts';
+import { type Environment, variables } from '../settings/settings.ts';
 import { checkPatience, type RefreshOptions, refreshSite } from './changes.ts';
 import type { NotWritten, WatchEvent } from './cli-output.ts';
-import { notWrittenLines } from './list.ts';
-import { type ListenOptions, listen, readWebhookSecret } from './listen.ts';
-import { openProject, readRecord, readVariables } from './project.ts';
+import { notWrittenLines, openProject, readRecord, readVariables } from './project.ts';
 import { addDue, deploy, isDue, runWithLists, whileAlone } from './run-command.ts';
 import { type Cli, exitCodes, explain } from './terminal.ts';
 
-export interface WatchOptions extends Pick<RefreshOptions, 'skipModified' | 'after'> {
+interface WatchOptions extends Pick<RefreshOptions, 'skipModified' | 'after'> {
   /** In milliseconds. @default half a minute; with `listen`, five */
   every?: number;
   listen?: ListenOptions['address'];
@@ -97,8 +100,8 @@ function turns({ every, build, exec, ...options }: WatchOptions & { every: numbe
       const { written, notWritten, after } = document;
       if (trouble) say({ event: 'recovered' }, 'The check succeeded again.');
       trouble = '';
-      const updated = written.map(({ file }) => `Updated ${file}`).join('\n');
-      if (updated) say({ event: 'written', written }, updated);
+      const updated = written.map(({ file }) => `Updated ${file}`);
+      if (updated[0]) say({ event: 'written', written }, updated.join('\n'));
       sayToBuild(notWritten);
       if (!after?.exitStatus) return toBuild && `${toBuild}\n${published}`;
       const { exitStatus } = after;
@@ -120,7 +123,6 @@ function turns({ every, build, exec, ...options }: WatchOptions & { every: numbe
     return undefined;
   };
 
-  /** @returns whether the site is built now. */
   const buildSite = async (cli: Cli, command: string, what: string) => {
     const before = (await readRecord(cli)).manifest?.builtAt;
     say({ event: 'building' }, 'Building the site.');
@@ -135,11 +137,10 @@ function turns({ every, build, exec, ...options }: WatchOptions & { every: numbe
     }
     const pause = Math.max(every, Math.min(longestPause, 2 * (failed?.pause ?? every)));
     failed = { what, pause, until: cli.clock.now() + pause };
-    const problem =
-      status === 0 ? `left no new record of a build at ${file}` : `exited with status ${status}`;
+    const problem = status ? `exited with status ${status}` : `left no new record of a build at ${file}`;
     const again = `It is run again in ${formatDuration(pause, 'long')}, or when something else changes.`;
-    const event = { event: 'built', succeeded: false, problem, retryMilliseconds: pause } as const;
-    say(event, `The command of --build ${problem}. ${again}`);
+    const text = `The command of --build ${problem}. ${again}`;
+    say({ event: 'built', succeeded: false, problem, retryMilliseconds: pause }, text);
     return false;
   };
 
@@ -154,10 +155,102 @@ function turns({ every, build, exec, ...options }: WatchOptions & { every: numbe
     const canDeploy = failed === undefined && !signal?.aborted;
     if (exec !== undefined && canDeploy && (await isDue(cli))) {
       const status = await deploy(cli, exec);
-      const problem = status === 0 ? undefined : `exited with status ${status}`;
+      const problem = status ? `exited with status ${status}` : undefined;
       const text = problem && `The command of --exec ${problem}. It is run again with the next check.`;
       say({ event: 'deployed', succeeded: status === 0, problem }, text);
     }
     return what === '' && (exec === undefined || !(await isDue(cli)));
+  };
+}
+
+/** What calls are signed with, kept out of all output. After `whsec_`, it is base64. */
+export function readWebhookSecret({ [variables.webhookSecret]: secret = '' }: Environment) {
+  const [, encoded] = /^whsec_(.*)$/.exec(secret) ?? [];
+  const form = encoded === undefined ? /^[!-~]*$/ : /^[A-Za-z0-9+/]*={0,2}$/;
+  const key = encoded === undefined ? Buffer.from(secret) : Buffer.from(encoded, 'base64');
+  if (key.length < 16 || !form.test(encoded ?? secret)) {
+    const least = 'is not 16 ASCII characters without blanks, or whsec_ and 16 bytes in base64; or more';
+    throw userError('webhook-secret', `${variables.webhookSecret} ${secret === '' ? 'is not set' : least}.`);
+  }
+  protectKey(encoded ?? secret);
+  return new Webhook(key, { format: 'raw' });
+}
+
+export interface ListenOptions {
+  address: { host: string; port: number };
+  webhook: Webhook;
+  onCall(): void;
+  log(line: string): void;
+  /** How long a call may take to arrive, in milliseconds. @default 10,000 */
+  patience?: number;
+  signal: AbortSignal;
+}
+
+// In bytes. The payload of an event takes less than 1 KiB.
+const longestBody = 64 * 1024;
+
+export async function listen({ address, webhook, onCall, log, patience = 10_000, signal }: ListenOptions) {
+  const [accepted, refused] = [onceAMinute(log), onceAMinute(log)];
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    // If the client ends it early, that would end the process.
+    response.on('error', () => {});
+    const [status, reason] = await judge(request, webhook).catch((error): Verdict => {
+      if (error instanceof WebhookVerificationError) return [401, error.message];
+      return [408, 'it was cut off, or not complete in time'];
+    });
+    if (status === 405) response.setHeader('allow', 'POST');
+    // Calls are rare, and connections are few.
+    response.writeHead(status, { 'content-length': 0, connection: 'close' }).end();
+    if (status !== 202) return refused(`A call was refused: ${reason} (${status})`);
+    accepted('A signed call has arrived');
+    onCall();
+  };
+  const timeouts = { headersTimeout: patience, requestTimeout: patience };
+  // By default, Node looks for slow connections every 30 seconds.
+  const server = createServer({ ...timeouts, connectionsCheckingInterval: patience / 10 }, answer);
+  server.maxConnections = 50;
+  server.on('drop', () => refused('A call was refused: more than 50 connections'));
+  await once(server.listen(address), 'listening').catch(({ code }: NodeJS.ErrnoException) => {
+    throw userError('cannot-listen', `Could not listen at ${address.host}:${address.port}: ${code}.`);
+  });
+  // Too many open files would end the process.
+  server.on('error', ({ message }) => log(message));
+  signal.addEventListener('abort', () => void server.close().closeAllConnections());
+  const { address: ip, port } = server.address() as AddressInfo;
+  if (ip !== '::1' && !ip.startsWith('127.')) {
+    log('Other machines can reach this port, without encryption. Put a proxy with TLS in front of it.');
+  }
+  return `http://${ip.includes(':') ? `[${ip}]` : ip}:${port}/`;
+}
+
+/** The status of the answer, and why a call is refused, which quotes nothing of it. */
+type Verdict = [status: number, reason?: string];
+
+/** @throws if the body does not arrive, or was not signed. */
+async function judge(request: IncomingMessage, webhook: Webhook): Promise<Verdict> {
+  const { method, url, headers } = request;
+  if (url !== '/') return [404, 'another path'];
+  if (method !== 'POST') return [405, 'another method than POST'];
+  if (headers['webhook-signature'] === undefined) return [401, 'no signature'];
+  const tooLong: Verdict = [413, 'a body of more than 64 KiB'];
+  if (Number(headers['content-length'] ?? 0) > longestBody) return tooLong;
+  let body = Buffer.alloc(0);
+  // The connection is still needed for the answer.
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    body = Buffer.concat([body, chunk]);
+    if (body.length > longestBody) return tooLong;
+  }
+  webhook.verify(body, headers as Record<string, string>, { jsonParse: false });
+  return [202];
+}
+
+/** At most once a minute, with how many lines there were: a flood does not fill a log. */
+function onceAMinute(log: (line: string) => void): (line: string) => void {
+  let [count, next] = [0, 0];
+  return (line) => {
+    count += 1;
+    if (Date.now() < next) return;
+    log(count === 1 ? line : `${line} × ${count}`);
+    [count, next] = [0, Date.now() + 60_000];
   };
 }

@@ -196,7 +196,7 @@ function textInliner(run: DevRun, server: ViteDevServer, memory: SnippetMemory) 
       // A report names the codes itself.
       const hint = code === undefined ? next : `${code}: ${next}`;
       const more = hint && `\n\n  Hint:\n${hint.replaceAll(/^/gm, '    ')}\n`;
-      lines.set(failures ?? message, () => logger.error(hint ? message.trimEnd() + more : message));
+      lines.set(failures ?? message, () => logger.error(message.trimEnd() + more));
       // Astro's error overlay expects HTML.
       const html = { message: asHtml(message), hint: asHtml(hint) };
       const err = { name: 'astro-snippets', title: 'Snippets', stack: message, ...html };
@@ -213,7 +213,7 @@ function textInliner(run: DevRun, server: ViteDevServer, memory: SnippetMemory) 
   };
 }
 
-/** Where a snippet is edited. Warns where a build with `editLinks` fails. */
+/** Warns where a build with `editLinks` fails. */
 export function linkOf(id: number, editUrl: Settings['editUrl'], warn: (line: string) => void) {
   try {
     return editUrl && editUrlOf(id, editUrl);

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { type ListenOptions, listen, readWebhookSecret } from '../../src/cli/listen.ts';
+import { type ListenOptions, listen, readWebhookSecret } from '../../src/cli/watch.ts';
 import { cleanText } from '../../src/client/text.ts';
 import { cli } from '../support/cli.ts';
 import { exits } from '../support/exits.ts';

@@ -132,7 +132,7 @@ export function addPanel(root, ...controls) {
 
 /** Adds the panel to a built page, with a button that opens it. */
 export function addToPage() {
-  const host = document.createElement('snippet-edit-links');
+  const host = make('snippet-edit-links');
   // Against styles of the page for any element.
   host.style.setProperty('all', 'initial', 'important');
   const root = host.attachShadow({ mode: 'open' });
