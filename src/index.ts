@@ -53,8 +53,8 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
             plugins: [
               environmentPlugin((...read) => run().readEnvironment(...read)),
               sourcePlugin(source, astroMajor(root), cleanLogger(logger), async () => {
-                const { SourceSearch } = await import('./source/source-search.ts');
-                integration.find = (asked) => new SourceSearch(source).ofComponent(asked);
+                const { sourceSearch } = await import('./source/source-search.ts');
+                integration.find = (asked) => sourceSearch(source).ofComponent(asked);
                 if (command === 'build') await build?.lockOutput();
               }),
             ],

@@ -4,11 +4,17 @@ import { fileURLToPath } from 'node:url';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import { containerPage, integration } from '../embed/element.ts';
 import { describeNote, type InvalidEmbed } from '../failures/errors.ts';
+import { isSince, statsOf } from '../files/disk.ts';
 import { shownPath } from '../files/paths.ts';
-import { isSince, statsOf } from '../files/read.ts';
 import type { Manifest } from '../record/manifest.ts';
-import { manifestFile, missingNote, noteMissing, removeManifest } from '../record/manifest-file.ts';
-import { lockFile, lockForBuild } from '../record/output-lock.ts';
+import {
+  lockFile,
+  lockForBuild,
+  manifestFile,
+  missingNote,
+  noteMissing,
+  removeManifest,
+} from '../record/record-files.ts';
 import type { RouteToHeaders } from '../settings/astro-version.ts';
 import { isWithoutKey, requireConnection } from '../settings/settings.ts';
 import { routeFiles } from '../settings/site-urls.ts';

@@ -4,7 +4,7 @@ import { decodeHTMLAttribute } from 'entities/decode';
 import { escapeAttribute } from 'entities/escape';
 import { attributesOf, readAttribute, walk } from '../embed/html-scanner.ts';
 import { listNames, listPlaces } from '../failures/errors.ts';
-import { writeAtomically } from '../files/write.ts';
+import { writeAtomically } from '../files/disk.ts';
 import type { MadePage } from './inline-page.ts';
 
 /** What tools that make CSS read while Vite bundles. It names only classes, so that CSS changes only when they do. */
@@ -35,7 +35,7 @@ export class ClassFile {
     if (text !== this.#read()) writeAtomically(this.file, text);
   }
 
-  #read(): string | undefined {
+  #read() {
     return existsSync(this.file) ? readFileSync(this.file, 'utf8') : undefined;
   }
 }
@@ -49,7 +49,7 @@ export function classChecker(directory: string, base: string, made: readonly str
   const sheets = new Map<string, Sheet>();
   const missing = new Map<number, { names: Set<string>; places: Set<string> }>();
 
-  const sheetAt = (href: string): Sheet => {
+  const sheetAt = (href: string) => {
     const [path = ''] = href.split(/[?#]/);
     const inside = path.startsWith(`${root}/`) ? path.slice(root.length) : path;
     try {
@@ -61,7 +61,7 @@ export function classChecker(directory: string, base: string, made: readonly str
     }
   };
 
-  const sheetsOn = (html: string): Sheet[] => {
+  const sheetsOn = (html: string) => {
     const found: Sheet[] = [];
     walk(html, '', {
       open(tag) {
@@ -111,7 +111,7 @@ const classSelector =
 const escaped = /\\(?:([0-9a-f]{1,6})\s?|(.))/gi;
 
 /** The classes that a style sheet mentions. May contain more, such as file extensions. */
-export function classesOfStyles(css: string): Set<string> {
+export function classesOfStyles(css: string) {
   const selectors = css.replace(notSelectors, (found) => (found.startsWith('\\') ? found : ' '));
   const names = selectors
     .matchAll(classSelector)

@@ -4,8 +4,8 @@ import { dirname, join, sep } from 'node:path';
 import { count } from '../client/text.ts';
 import { embedName } from '../embed/element.ts';
 import { listNames, userError } from '../failures/errors.ts';
+import { isTemporary, StagedFiles } from '../files/disk.ts';
 import { contains, pathFrom, shownPath } from '../files/paths.ts';
-import { isTemporary, StagedFiles } from '../files/write.ts';
 import {
   hashOf,
   hashShown,
@@ -16,15 +16,14 @@ import {
   supersededBy,
   writeManifest,
 } from '../record/manifest.ts';
-import { listPacks, noteMissing, removeOtherPacks } from '../record/manifest-file.ts';
-import { lockFile, lockForBuild } from '../record/output-lock.ts';
 import { openPack } from '../record/pack.ts';
+import { listPacks, lockFile, lockForBuild, noteMissing, removeOtherPacks } from '../record/record-files.ts';
 import { SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { MadePage } from './inline-page.ts';
 import { type GeneratedSite, inlineSnippets, recordSite } from './inline-snippets.ts';
 import { shownIn, statesOf } from './output-state.ts';
 import { listSiteFiles, OutputVerifier, type ScannableFile, type SiteFile, scanSite } from './scan-site.ts';
-import { hashOfCopy, pageCopyOf, withoutSuffix } from './side-products/page-copies.ts';
+import { hashOfCopy, pageCopyOf, withoutSuffix } from './side-products.ts';
 
 export interface FolderInlining extends Pick<GeneratedSite, 'settings' | 'logger' | 'manifest'> {
   /** Where paths that are shown begin. */
@@ -170,12 +169,12 @@ async function openLastRun({ cwd, manifest, logger }: FolderInlining, scannable:
   return { record, files, kept, pack };
 }
 
-export function lastRecordFile(manifest: string): string {
+export function lastRecordFile(manifest: string) {
   return [manifest, asideOf(manifest)].find(existsSync) ?? manifest;
 }
 
 /** For a record that is not what the folder holds. */
-function asideOf(manifest: string): string {
+function asideOf(manifest: string) {
   return `${manifest}.unfinished`;
 }
 
@@ -204,7 +203,7 @@ async function publish(
   record: Manifest,
 ) {
   const aside = asideOf(manifest);
-  const announce = (file: ManifestFile): ManifestFile => {
+  const announce = (file: ManifestFile) => {
     return { ...file, hash: hashes.get(file.name) ?? file.hash, next: [file.hash] };
   };
   if (site.fetcher.showsChildren) rmSync(aside, { force: true });

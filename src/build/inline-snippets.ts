@@ -5,8 +5,7 @@ import type { SnippetRequest } from '../client/snippet-request.ts';
 import { count, formatDuration } from '../client/text.ts';
 import { slugOfEmbed } from '../embed/element.ts';
 import { type CollectionEntry, listPlaces, userError } from '../failures/errors.ts';
-import { inTurns, readOpened } from '../files/read.ts';
-import { writeError, writeImages } from '../files/write.ts';
+import { inTurns, readOpened, writeError, writeImages } from '../files/disk.ts';
 import { hashSource, headerPolicies } from '../html/content-security-policy.ts';
 import {
   asBefore,
@@ -17,8 +16,8 @@ import {
   type RecordedSnippet,
   writeManifest,
 } from '../record/manifest.ts';
-import { removeManifest } from '../record/manifest-file.ts';
 import { packWriter } from '../record/pack.ts';
+import { removeManifest } from '../record/record-files.ts';
 import type { RouteToHeaders } from '../settings/astro-version.ts';
 import type { EnvironmentFiles, Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
@@ -37,7 +36,7 @@ import {
   type SiteFile,
   scanSite,
 } from './scan-site.ts';
-import { findCopies } from './side-products/page-copies.ts';
+import { findCopies } from './side-products.ts';
 
 /** A site that a generator has written. Only Astro's have what is optional. */
 export interface GeneratedSite {

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { textOf } from '../embed/html-scanner.ts';
 import type { FileKind } from '../embed/scan.ts';
 import { listNames, userError } from '../failures/errors.ts';
-import { fileKind } from '../files/kinds.ts';
-import { inTurns, isSince, statsOf } from '../files/read.ts';
+import { inTurns, isSince, statsOf } from '../files/disk.ts';
+import { fileKind } from '../files/paths.ts';
 import { hashOf, type Manifest, type ManifestFile } from '../record/manifest.ts';
 import { type ReadableFile, readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
 import type { ScannableFile, SiteFile } from './scan-site.ts';
-import { hashOfCopy, withoutSuffix } from './side-products/page-copies.ts';
+import { hashOfCopy, withoutSuffix } from './side-products.ts';
 
 // Whether the output is what the record says: it may have been deleted, rolled back, or built without the integration.
 

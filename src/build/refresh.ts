@@ -5,9 +5,8 @@ import type { SnippetRequest } from '../client/snippet-request.ts';
 import { containsKnownKey, count } from '../client/text.ts';
 import type { FileKind } from '../embed/scan.ts';
 import { entryName, listNames, listPlaces, userError } from '../failures/errors.ts';
-import { fileKind } from '../files/kinds.ts';
-import { pathFrom } from '../files/paths.ts';
-import { isTemporary, StagedFiles, writeImages } from '../files/write.ts';
+import { isTemporary, StagedFiles, writeImages } from '../files/disk.ts';
+import { fileKind, pathFrom } from '../files/paths.ts';
 import {
   asBefore,
   type Contents,
@@ -24,14 +23,15 @@ import { readEmbeds } from '../snippets/file-embeds.ts';
 import { type MadePage, pageInliner } from './inline-page.ts';
 import { describeLate, lookAtOutput, type PageToBuild, stateOf, statesOf } from './output-state.ts';
 import type { SiteFile } from './scan-site.ts';
-import { type DerivedFile, findDerivedFiles } from './side-products/derived-files.ts';
 import {
+  type DerivedFile,
+  findDerivedFiles,
   hashOfCopy,
   listPageCopies,
   notACopy,
   pageCopyOf,
   siteFolders,
-} from './side-products/page-copies.ts';
+} from './side-products.ts';
 
 /** A page that a refresh writes. The bytes of all pages may not fit into memory. */
 export interface RefreshedPage {
@@ -140,7 +140,7 @@ function pageMaker({ file, manifest, fetched }: RefreshedSite) {
   const { rules, linked, snippets } = manifest;
   const pack = openPack(file, manifest);
   const inlinePage = pageInliner({ snippets: fetched, rules, linked });
-  return (page: ManifestFile): MadePage => {
+  return (page: ManifestFile) => {
     const generated = pack.read(page);
     const kind = fileKind(page.name) as FileKind;
     // As they were asked for: only a build has the option `params`.
@@ -152,7 +152,7 @@ function pageMaker({ file, manifest, fetched }: RefreshedSite) {
 }
 
 /** The name of a style sheet, which every page contains, changes with its classes. */
-function reasonForStyles({ manifest, now }: RefreshedSite): string | undefined {
+function reasonForStyles({ manifest, now }: RefreshedSite) {
   if (!manifest.classes) return undefined;
   const before = new Set(manifest.snippets.flatMap(({ content }) => content?.classes ?? []));
   const after = new Set(now.flatMap((content) => content?.classes ?? []));

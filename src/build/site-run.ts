@@ -15,7 +15,7 @@ import {
 import type { SiteUrls } from '../settings/site-urls.ts';
 import type { FetchedSnippet, FetchHook, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { SnippetUses } from '../snippets/file-embeds.ts';
-import type { SiteSource, SourceSearch } from '../source/source-search.ts';
+import type { SiteSource } from '../source/source-search.ts';
 import type { ClassFile } from './classes.ts';
 
 /** In the project. Sites name it in their style sheets. */
@@ -79,7 +79,7 @@ export abstract class SiteRun {
   protected abstract openFetcher(): Promise<SnippetFetcher>;
 
   /** Once for pages and collections. */
-  open(): Promise<SnippetFetcher> {
+  open() {
     this.#opened ??= this.openFetcher();
     return this.#opened;
   }
@@ -91,7 +91,7 @@ export abstract class SiteRun {
     await (await opened)?.close();
   }
 
-  async fetch({ collection, entries }: Parameters<FetchHook>[0]): ReturnType<FetchHook> {
+  async fetch({ collection, entries }: Parameters<FetchHook>[0]) {
     const { addUse } = await import('../snippets/file-embeds.ts');
     const uses: SnippetUses = new Map();
     for (const [entry, request] of entries) addUse(uses, request, entryName({ collection, entry }));
@@ -101,9 +101,9 @@ export abstract class SiteRun {
     return snippets;
   }
 
-  protected async openSearch(): Promise<SourceSearch> {
-    const { SourceSearch } = await import('../source/source-search.ts');
-    return new SourceSearch(this.site.sources);
+  protected async openSearch() {
+    const { sourceSearch } = await import('../source/source-search.ts');
+    return sourceSearch(this.site.sources);
   }
 
   protected noteClasses(snippets: Iterable<FetchedSnippet>) {

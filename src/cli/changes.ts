@@ -16,7 +16,7 @@ import {
   usesOf,
   writeManifest,
 } from '../record/manifest.ts';
-import { lockFile, possibleLockFiles, waitForLock, waitUntilFree } from '../record/output-lock.ts';
+import { lockFile, possibleLockFiles, waitForLock, waitUntilFree } from '../record/record-files.ts';
 import { cacheFolders } from '../settings/settings.ts';
 import type { CheckOutput, NotWritten, RefreshOutput } from './cli-output.ts';
 import { openFetcher } from './get.ts';

@@ -8,7 +8,7 @@ import { keySearch } from '../client/text.ts';
 import { hints, userError } from '../failures/errors.ts';
 import { shownPath } from '../files/paths.ts';
 import { readManifest } from '../record/manifest.ts';
-import { cacheDirsOf, manifestOf } from '../record/manifest-file.ts';
+import { cacheDirsOf, manifestOf } from '../record/record-files.ts';
 import { parseOptions, type SnippetsOptions } from '../settings/options.ts';
 import { resolveSettings, variables } from '../settings/settings.ts';
 import { readVariables, requireFolder } from './project.ts';

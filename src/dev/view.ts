@@ -22,7 +22,7 @@ import {
 import { editUrlOf, isWithoutKey, type Settings, withoutKeyWarning } from '../settings/settings.ts';
 import { canonicalPath, routeFiles } from '../settings/site-urls.ts';
 import { blockFinder, pageParams, readEmbeds, type SnippetUse } from '../snippets/file-embeds.ts';
-import { SourceSearch } from '../source/source-search.ts';
+import { sourceSearch } from '../source/source-search.ts';
 import type { DevRun } from './dev-run.ts';
 import { failureLook, type RememberedSnippet, type SnippetMemory } from './snippet-memory.ts';
 
@@ -151,7 +151,7 @@ function textInliner(run: DevRun, server: ViteDevServer, memory: SnippetMemory) 
     try {
       const names = [page.slice(base.length), ...(isPage ? routeFiles(page, base) : [])];
       if (names.some((name) => picomatch.isMatch(name, settings.exclude))) return bytes;
-      const search = new SourceSearch(sources);
+      const search = sourceSearch(sources);
       const placeOf = search.whereWritten;
       const uses = new Map<string, SnippetUse>();
       const addParams = pageParams(settings.params, canonicalPath(page, isPage, urls));

@@ -4,21 +4,13 @@ import { asBytes, decodeAttribute } from '../embed/inline.ts';
 import type { RouteToHeaders } from '../settings/astro-version.ts';
 import type { HtmlRules } from '../settings/options.ts';
 import { routeFiles } from '../settings/site-urls.ts';
+import type { InlineCode } from './parsed-html.ts';
 
-export function hashSource(code: string): string {
+export function hashSource(code: string) {
   return `'sha256-${hash('sha256', code, 'base64')}'`;
 }
 
-export interface Sources {
-  scripts: readonly string[];
-  styles: readonly string[];
-}
-
-/** What a policy has to allow for HTML. */
-export interface InlineCode extends Sources {
-  /** Event handlers or style attributes, which no hash can allow. */
-  hasAttributes: boolean;
-}
+export type Sources = Pick<InlineCode, 'scripts' | 'styles'>;
 
 /** With the source of the script for edit links, if pages have it. */
 export type SourceRules = Pick<HtmlRules, 'policy'> & { editLinks?: string | undefined };
@@ -26,24 +18,24 @@ export type SourceRules = Pick<HtmlRules, 'policy'> & { editLinks?: string | und
 export function sourcesOf(
   contents: readonly { inlineCode: InlineCode | undefined }[],
   { policy, editLinks }: SourceRules,
-): Sources {
+) {
   const codes = policy === 'hash' ? contents.flatMap(({ inlineCode }) => inlineCode ?? []) : [];
   const scripts = new Set([editLinks ?? [], ...codes.map((code) => code.scripts)].flat());
   return { scripts: [...scripts], styles: [...new Set(codes.flatMap((code) => code.styles))] };
 }
 
 /**
- * Adds sources to a Content Security Policy, or to several as in a header, where it decides about inline scripts and styles.
- * With 'unsafe-inline', which a hash would disable, it already allows all.
+ * Adds sources to a Content Security Policy, or to several as in a header. One with 'unsafe-inline', which a hash would disable,
+ * allows all.
  */
-export function allowSources(policy: string, { scripts, styles }: Sources): string {
+export function allowSources(policy: string, { scripts, styles }: Sources) {
   return policy
     .split(',')
     .map((one) => allow(allow(one, 'script-src', scripts), 'style-src', styles))
     .join(',');
 }
 
-function allow(policy: string, kind: 'script-src' | 'style-src', sources: readonly string[]): string {
+function allow(policy: string, kind: 'script-src' | 'style-src', sources: readonly string[]) {
   const directives = policy.split(';');
   const words = directives.map((directive) => directive.trim().split(/\s+/));
   const names = words.map(([name]) => name?.toLowerCase());
@@ -67,8 +59,8 @@ function allow(policy: string, kind: 'script-src' | 'style-src', sources: readon
 
 const header = 'content-security-policy';
 
-/** Edits each policy in the head of a page, even if nothing changes. Browsers obey no others. */
-export function allowInPage(page: Buffer, sources: Sources): Edit[] {
+/** Edits each policy in the head of a page, even if nothing changes. Browsers ignore others. */
+export function allowInPage(page: Buffer, sources: Sources) {
   const html = page.toString('latin1');
   if (!/content-security-policy/i.test(html)) return [];
   const edits: Edit[] = [];
@@ -81,8 +73,8 @@ export function allowInPage(page: Buffer, sources: Sources): Edit[] {
       if (content && readAttribute(attributes, 'http-equiv')?.toLowerCase() === header) {
         const policy = decodeAttribute(content.value);
         const allowed = allowSources(policy, sources);
-        const { start, end, text } = replaceValue(content, allowed);
-        edits.push({ start, end, text: allowed === policy ? content.value : asBytes(text) });
+        const edit = replaceValue(content, allowed);
+        edits.push({ ...edit, text: allowed === policy ? content.value : asBytes(edit.text) });
       }
       return context;
     },
@@ -94,13 +86,14 @@ export function allowInPage(page: Buffer, sources: Sources): Edit[] {
   return edits;
 }
 
-/** Allows sources in policies that are sent as headers. Routes may begin with the site's base path. */
+/** Allows sources in policies in headers. Routes may begin with the base path. */
 export function headerPolicies(routes: RouteToHeaders, base: string) {
-  const headersOf = new Map<string, Headers>();
-  for (const [pathname, { headers }] of routes)
-    for (const name of routeFiles(pathname, base)) headersOf.set(name, headers);
-  return (page: string, sources: Sources): void => {
-    const headers = headersOf.get(page);
+  const headersOf = [...routes].flatMap(([pathname, { headers }]) =>
+    routeFiles(pathname, base).map((name) => [name, headers] as const),
+  );
+  const known = new Map(headersOf);
+  return (page: string, sources: Sources) => {
+    const headers = known.get(page);
     const policy = headers?.get(header);
     if (policy != null) headers?.set(header, allowSources(policy, sources));
   };

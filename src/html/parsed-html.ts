@@ -1,6 +1,6 @@
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
 import { applyEdits, type Edit } from '../embed/html-scanner.ts';
-import { hashSource, type InlineCode } from './content-security-policy.ts';
+import { hashSource } from './content-security-policy.ts';
 import { hides } from './rules.ts';
 
 // Loaded only for content that needs a parser.
@@ -8,17 +8,15 @@ import { hides } from './rules.ts';
 type Element = DefaultTreeAdapterTypes.Element;
 
 /**
- * Where HTML may be put, as the start tags before it: what is text in one place is an element, and so a script, in
- * another. All other places are like one of these.
+ * Where HTML may be put, as the start tags before it: text in one place is an element, and so a script, in another. Any place
+ * is like one of these.
  */
-export const contexts: readonly string[] = [
-  '',
-  ...'<noscript> <svg> <svg><foreignObject> <math><mtext> <select> <table> <template>'.split(' '),
-];
+export const contexts =
+  ' <noscript> <svg> <svg><foreignObject> <math><mtext> <select> <table> <template>'.split(' ');
 
 /**
- * All elements of HTML as a browser with scripting parses it, in the order of their start tags; with `templates`, also those
- * in `<template>`. `errors` gets the codes of errors.
+ * All elements of HTML as a browser with scripting parses it, in the order of their start tags; with `templates`, also those in
+ * `<template>`. `errors` gets the codes of errors.
  */
 export function elementsOf(
   html: string,
@@ -47,8 +45,8 @@ const constructs: Readonly<Record<string, string>> = {
   'eof-in-cdata': 'a CDATA section',
 };
 
-/** Names what HTML leaves open that would swallow the rest of a page. An open `<b>` does not. @param before one of `contexts` */
-export function leftOpen(html: string, before = ''): string | undefined {
+/** Names what HTML leaves open that swallows the rest of a page. An open `<b>` does not. @param before one of `contexts` */
+export function leftOpen(html: string, before = '') {
   // A tag, together with the letter that may follow.
   if (html.endsWith('<')) return constructs['eof-in-tag'];
   const whole = before + html;
@@ -58,7 +56,7 @@ export function leftOpen(html: string, before = ''): string | undefined {
   const rest = elementsOf(`${whole}<snippet-end></snippet-end>`, { templates: before !== '' }).find(
     ({ sourceCodeLocation: place }) => place?.startOffset === whole.length,
   );
-  if (rest !== undefined) {
+  if (rest) {
     let around: Element | undefined;
     for (let node = rest.parentNode; node && 'tagName' in node; node = node.parentNode) {
       if (swallows(node)) around = node;
@@ -70,7 +68,7 @@ export function leftOpen(html: string, before = ''): string | undefined {
   const open = elementsOf(whole, { errors }).findLast(
     (one) => swallows(one) && one.sourceCodeLocation?.endTag === undefined,
   );
-  const construct = errors.map((code) => constructs[code]).find((name) => name !== undefined);
+  const construct = errors.map((code) => constructs[code]).find(Boolean);
   return construct ?? (open && `<${open.tagName}>`) ?? (before === '' ? 'a comment or a tag' : undefined);
 }
 
@@ -78,8 +76,8 @@ export function leftOpen(html: string, before = ''): string | undefined {
 const javascriptUrl = new RegExp(`(^|;)[\\0-\\x20]*${[...'javascript:'].join('[\\t\\n\\r]*')}`, 'i');
 
 /**
- * Finds all that would run as a script, wherever the HTML is shown, `srcdoc` included, which is another page: the edits
- * that remove it, with a name for people. Not a sanitizer: content of untrusted authors needs one.
+ * Finds what would run as a script anywhere, `srcdoc` included, which is another page: the edits that remove it, each with a
+ * name for people. Not a sanitizer, which content of untrusted authors needs.
  */
 export function findScripts(html: string): (Edit & { what: string })[] {
   const found = contexts.flatMap((before) =>
@@ -93,10 +91,9 @@ export function findScripts(html: string): (Edit & { what: string })[] {
 // Each parses everything. Only HTML made for it needs more than three.
 const mostPasses = 20;
 
-/** Removes scripts. Every other byte stays. Returns `undefined` if each pass joins others. */
-export function stripScripts(html: string): string | undefined {
+/** Removes scripts, and nothing else. @returns `undefined` if each pass joins what is around them to others */
+export function stripScripts(html: string) {
   let stripped = html;
-  // Removing something may join what was around it to a script.
   for (let pass = 0; pass < mostPasses; pass += 1) {
     const found = findScripts(stripped);
     if (found.length === 0) return stripped;
@@ -126,10 +123,13 @@ function scriptsOf({ tagName, attrs, sourceCodeLocation: place }: Element, html:
 // A script of any other `type` is a data block, which policies ignore.
 const runs = /^(|module|importmap|speculationrules|(text|application)\/(x-)?(java|ecma)script)$/;
 
-/** As a policy sees it (Content Security Policy Level 3). */
-export function findInlineCode(html: string): InlineCode {
+export type InlineCode = ReturnType<typeof findInlineCode>;
+
+/** What a policy has to allow for HTML (Content Security Policy Level 3). */
+export function findInlineCode(html: string) {
   const scripts: string[] = [];
   const styles: string[] = [];
+  /** Event handlers or style attributes, which no hash can allow. */
   let hasAttributes = false;
   for (const { tagName, attrs, childNodes } of elementsOf(html)) {
     const text = childNodes.map((node) => ('value' in node ? node.value : '')).join('');

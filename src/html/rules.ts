@@ -1,12 +1,23 @@
+import { decodeHTMLAttribute } from 'entities/decode';
 import type { Snippet } from '../client/snippet-client.ts';
 import { paramsObject, type SnippetRequest } from '../client/snippet-request.ts';
-import { reasonOf } from '../client/text.ts';
-import { attributesOf, readAttribute, startTags, tagAt, textOf } from '../embed/html-scanner.ts';
+import { cleanText, reasonOf } from '../client/text.ts';
+import {
+  type Attribute,
+  applyEdits,
+  attributesOf,
+  type Edit,
+  readAttribute,
+  replaceValue,
+  startTags,
+  tagAt,
+  textOf,
+} from '../embed/html-scanner.ts';
 import type { Content } from '../embed/inline.ts';
 import { SiteError, type SiteErrorCode } from '../failures/errors.ts';
 import type { HtmlRules } from '../settings/options.ts';
-import type { InlineCode } from './content-security-policy.ts';
-import { adaptLinks, type FindImage, type ImageUse, localizeImages } from './urls.ts';
+import type { SiteUrls } from '../settings/site-urls.ts';
+import type { InlineCode } from './parsed-html.ts';
 
 const mostTags = 100_000;
 
@@ -74,7 +85,7 @@ export async function applyRules(
   };
 }
 
-async function sanitize(html: string, request: SnippetRequest, rules: HtmlRules): Promise<string> {
+async function sanitize(html: string, request: SnippetRequest, rules: HtmlRules) {
   if (rules.sanitize === undefined) return html;
   try {
     const clean: unknown = await rules.sanitize(html, { id: request.id, params: paramsObject(request) });
@@ -86,8 +97,8 @@ async function sanitize(html: string, request: SnippetRequest, rules: HtmlRules)
   }
 }
 
-/** What HTML leaves open, wherever it is shown: the end of a sentence. */
-async function findOpen(html: string, { scripts }: HtmlRules): Promise<string | undefined> {
+/** What HTML leaves open anywhere: the end of a sentence. */
+async function findOpen(html: string, { scripts }: HtmlRules) {
   if (hasOnlyOrdinaryTags(html)) return undefined;
   const { contexts, leftOpen } = await parsing();
   // A script such as `i<n` would be found open inside an <svg>, where it is not shown.
@@ -116,8 +127,8 @@ export const hides = new Set(
   template textarea title video xmp`.split(/\s+/),
 );
 
-/** Whether HTML is text and complete tags that hide nothing. Otherwise, only a parser tells what it leaves open. */
-export function hasOnlyOrdinaryTags(html: string): boolean {
+/** Whether HTML is text and complete tags that hide nothing. Of any other, only a parser tells what it leaves open. */
+export function hasOnlyOrdinaryTags(html: string) {
   // In a <noscript> around it, HTML may be raw text, which ends at the end tag, even in an attribute.
   if (/<\/noscript|<$/i.test(html)) return false;
   const markup = /<(?=[a-z/!?])/gi;
@@ -131,10 +142,142 @@ export function hasOnlyOrdinaryTags(html: string): boolean {
 }
 
 /** Also those in `<noscript>` and `<template>`. Each once, sorted. */
-export function classesIn(html: string): string[] {
+export function classesIn(html: string) {
   if (!/\bclass\b/i.test(html)) return [];
   const names = startTags(html).flatMap(
     (tag) => readAttribute(attributesOf(html, tag), 'class')?.split(/[\t\n\f\r ]+/) ?? [],
   );
-  return [...new Set(names.filter((name) => name !== ''))].sort();
+  return [...new Set(names.filter(Boolean))].sort();
+}
+
+export type LinkRules = Pick<SiteUrls, 'base' | 'trailingSlash'>;
+
+const urlAttributes = new Set(['href', 'src', 'srcset', 'action', 'poster']);
+// They lead to pages, others to files.
+const pageElements = new Set(['a', 'area', 'form']);
+// All of them, so that the time stays linear.
+const slashesAtEnd = /(?<!\/)\/+$/;
+
+/** Puts the site's base before root-relative URLs without it, and ends paths of pages as the site does. */
+export function adaptLinks(html: string, rules: LinkRules) {
+  return editTags(html, (tag, attributes) =>
+    attributes
+      .filter(({ name }) => urlAttributes.has(name))
+      .flatMap((one) => replaceUrls(one, (url) => adaptLink(url, pageElements.has(tag.name), rules))),
+  );
+}
+
+function adaptLink(url: string, isPage: boolean, { base, trailingSlash }: LinkRules) {
+  // As browsers do. They ignore line breaks and tabs in it, too.
+  const trimmed = url.trim();
+  if (!/^\/(?![\t\n\r]*[/\\])/.test(trimmed)) return url;
+  const [path = ''] = trimmed.split(/[?#]/, 1);
+  const root = base.replace(slashesAtEnd, '');
+  const based = path === root || path.startsWith(`${root}/`) ? path : root + path;
+  return url.replace(path, () => (isPage ? endPath(based, trailingSlash) : based));
+}
+
+function endPath(path: string, trailingSlash: LinkRules['trailingSlash']) {
+  if (trailingSlash === 'never') return path.replace(slashesAtEnd, '') || '/';
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const isFile = name === '' || name.includes('.');
+  return trailingSlash === 'ignore' || isFile ? path : `${path}/`;
+}
+
+export interface ImageCopy {
+  /** In the folder of assets. */
+  file: string;
+  /** As a page writes it. */
+  href: string;
+  /** In pixels, as a browser shows it. */
+  width: number;
+  height: number;
+}
+
+/** A flaw is why there is no copy, or an old one: the end of a sentence. */
+export type FoundImage = { copy?: ImageCopy | undefined; flaw?: string | undefined };
+
+export type ImageUse = FoundImage & { url: string };
+
+/** Finds an image. `undefined` if the site does not serve it. */
+export type FindImage = (url: URL) => Promise<FoundImage | undefined>;
+
+/** Puts the site's copies of images into HTML. Flaws say why images stay where they are: sentences without a subject. */
+export async function localizeImages(html: string, find: FindImage | undefined) {
+  if (find === undefined) return { html, images: [], flaws: [] };
+  const found = new Map<string, FoundImage | undefined>();
+  replaceImages(html, (url) => void found.set(url, undefined));
+  await Promise.all([...found.keys()].map(async (url) => found.set(url, await find(new URL(url)))));
+  const images = [...found].flatMap(([url, image]) => (image ? [{ url, ...image }] : []));
+  const flaws = images.flatMap(({ url, copy, flaw }) => {
+    const from = copy ? 'as it was last downloaded' : 'from its own host';
+    return flaw === undefined ? [] : `shows ${cleanText(url)} ${from}: ${flaw}.`;
+  });
+  return { html: replaceImages(html, (url) => found.get(url)), images, flaws };
+}
+
+function replaceImages(html: string, find: (url: string) => FoundImage | undefined) {
+  return editTags(html, ({ name, start, parent }, attributes) => {
+    const isSource = name === 'source' && parent === 'picture';
+    // Browsers take <image> for <img>.
+    if (!isSource && name !== 'img' && name !== 'image') return [];
+    const shown: (ImageCopy | undefined)[] = [];
+    const hrefOf = (url: string) => {
+      // Without its fragment. No option can name this host.
+      const whole = URL.parse(url, 'https://relative.invalid/')?.href.replace(/#.*/, '');
+      const copy = whole === undefined ? undefined : find(whole)?.copy;
+      shown.push(copy);
+      return copy?.href ?? url;
+    };
+    // On a <source>, `src` means nothing.
+    const edits = (isSource ? ['srcset'] : ['src', 'srcset']).flatMap((wanted) => {
+      const attribute = attributes.find((one) => one.name === wanted);
+      return attribute ? replaceUrls(attribute, hrefOf) : [];
+    });
+    // At the end of the tag, a slash may belong to a value.
+    const at = start + 1 + name.length;
+    if (shown[0]) edits.push({ start: at, end: at, text: newAttributes(shown[0], isSource, attributes) });
+    return edits;
+  });
+}
+
+function newAttributes({ width, height }: ImageCopy, isSource: boolean, attributes: readonly Attribute[]) {
+  const given = (name: string) => readAttribute(attributes, name);
+  const isFree = given('width') === undefined && given('height') === undefined;
+  const scaled = (length = '', by: number, of: number) =>
+    /^[1-9]\d*$/.test(length) && Math.max(1, Math.round((Number(length) * by) / of));
+  const isUrgent = given('fetchpriority')?.toLowerCase() === 'high';
+  const wanted = {
+    width: isFree ? width : scaled(given('height'), width, height),
+    height: isFree ? height : scaled(given('width'), height, width),
+    loading: !isSource && !isUrgent && 'lazy',
+    decoding: !isSource && 'async',
+  };
+  const missing = Object.entries(wanted).filter(([name, value]) => value && given(name) === undefined);
+  return missing.map(([name, value]) => ` ${name}="${value}"`).join('');
+}
+
+/** Also in `<noscript>` and `<template>`, which a browser may show. Every other byte stays. */
+function editTags(
+  html: string,
+  editsOf: (tag: ReturnType<typeof startTags>[number], attributes: Attribute[]) => Edit[],
+) {
+  return applyEdits(
+    html,
+    startTags(html).flatMap((tag) => editsOf(tag, attributesOf(html, tag))),
+  );
+}
+
+// As browsers split it: a URL up to white space, and descriptors up to a comma outside of parentheses.
+const candidate =
+  /([^\t\n\f\r ,](?:[^\t\n\f\r ]*[^\t\n\f\r ,])?)(,+(?=[\t\n\f\r ]|$)|(?:[^,(]+|\([^)]*\)?)*)/g;
+
+export function replaceCandidates(srcset: string, replacement: (url: string) => string) {
+  return srcset.replace(candidate, (_, url: string, rest: string) => replacement(url) + rest);
+}
+
+function replaceUrls(attribute: Attribute, replacement: (url: string) => string) {
+  const value = decodeHTMLAttribute(attribute.value);
+  const changed = attribute.name === 'srcset' ? replaceCandidates(value, replacement) : replacement(value);
+  return changed === value ? [] : [replaceValue(attribute, changed)];
 }

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { imageSize } from 'image-size';
-import type { FoundImage } from '../html/urls.ts';
+import type { FoundImage } from '../html/rules.ts';
 import type { Assets } from '../settings/settings.ts';
 
-// How their bytes begin. The library that measures images has had endless loops: it gets nothing else.
+// How their bytes begin. The library that measures images gets nothing else: it has had endless loops.
 const formats: Readonly<Record<string, RegExp>> = {
   png: /^\x89PNG\r\n/,
   jpeg: /^\xff\xd8\xff/,
@@ -14,12 +14,12 @@ const formats: Readonly<Record<string, RegExp>> = {
 
 const extensionOf = (name: string) => name.slice(name.lastIndexOf('.') + 1);
 
-export function imageType(name: string): string | undefined {
+export function imageType(name: string) {
   const format = extensionOf(name).replace('jpg', 'jpeg');
   return format in formats ? `image/${format}` : undefined;
 }
 
-export function imageHref({ folder, prefix }: Assets, file: string): string {
+export function imageHref({ folder, prefix }: Assets, file: string) {
   const start = typeof prefix === 'string' ? prefix : (prefix[extensionOf(file)] ?? prefix['fallback'] ?? '');
   return `${start.replace(/\/$/, '')}/${folder}/${file}`;
 }
@@ -49,7 +49,7 @@ export function examineImage(url: URL, bytes: Uint8Array, contentType: string, a
 }
 
 /** After the last part of a URL, and the bytes. Safe in every file system and URL. */
-function nameOf({ pathname }: URL, bytes: Uint8Array, extension: string): string {
+function nameOf({ pathname }: URL, bytes: Uint8Array, extension: string) {
   const last = (pathname.split('/').at(-1) ?? '').replace(/\.\w+$/, '').toLowerCase();
   const stem = last.replace(/%[0-9a-f]{2}|[^a-z0-9]+/g, '-').slice(0, 40);
   return `${stem.replace(/^-+|-+$/g, '') || 'image'}.${hash('sha256', bytes).slice(0, 20)}.${extension}`;

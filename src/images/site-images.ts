@@ -7,21 +7,16 @@ import { defaultLimits } from '../client/limits.ts';
 import { SnippetError } from '../client/snippet-request.ts';
 import { cleanText, containsKnownKey, reasonOf } from '../client/text.ts';
 import { httpsTransport, NoAnswer } from '../client/transport.ts';
-import type { FoundImage, ImageCopy } from '../html/urls.ts';
+import type { FoundImage } from '../html/rules.ts';
 import type { ImageSettings, Settings } from '../settings/settings.ts';
 import { examineImage, imageType } from './image-file.ts';
 
 /** By their URLs. */
 export type RecordedImages = Map<string, FoundImage>;
 
-interface Kept {
-  copy: ImageCopy;
-  etag: string | undefined;
-}
-
 const largestImage = 10 * 1024 * 1024;
 const longestUrl = 8_000;
-const downloadsAtOnce = 8;
+const concurrency = 8;
 const attempts = 3;
 const attemptTimeout = 15_000;
 const retryBase = 250;
@@ -39,14 +34,13 @@ export type SiteImages = ReturnType<typeof openImages>;
 export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: base }: SiteImagesOptions) {
   const cache = createStorage(base === undefined ? {} : { driver: fsLite({ base }) });
   const limits = { ...defaultLimits, bodyBytes: largestImage };
-  const how = { concurrency: downloadsAtOnce, limits, server: 'its host', needsEnd: true };
-  const transport = httpsTransport({ ca, ...how });
-  const queue = pLimit(downloadsAtOnce);
+  const transport = httpsTransport({ ca, concurrency, limits, server: 'its host', needsEnd: true });
+  const queue = pLimit(concurrency);
   const asked = new Map<string, Promise<FoundImage>>();
   const ended = new AbortController();
 
   /** `undefined` if its host is not one of the site's. */
-  async function find(url: URL, { mayDownload = true } = {}): Promise<FoundImage | undefined> {
+  async function find(url: URL, { mayDownload = true } = {}) {
     if (!hosts.includes(url.host)) return undefined;
     const known = refusalOf(url) ?? recorded?.get(url.href) ?? asked.get(url.href);
     // The first that is known: a download comes too late.
@@ -71,15 +65,16 @@ export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: 
     }
   }
 
-  async function readKept(url: URL): Promise<Kept | undefined> {
+  /** What an earlier run has kept. */
+  async function readKept(url: URL) {
     const { file = '', etag } = (await cache.getItem<Record<string, string>>(keyOf(url))) ?? {};
     const bytes = await read(file);
     const copy = bytes && examineImage(url, bytes, imageType(file) ?? '', assets).copy;
     return copy && { copy, etag };
   }
 
-  /** The bytes of an image that is in the cache, by its name, which may be any text. */
-  async function read(file: string): Promise<Uint8Array | undefined> {
+  /** The bytes of an image in the cache, by its name, which may be any text. */
+  async function read(file: string) {
     const [, start] = /^[a-z0-9-]+\.([0-9a-f]{20})\.[a-z]+$/.exec(file) ?? [];
     if (start === undefined) return undefined;
     const bytes: unknown = await cache.getItemRaw(file);
@@ -88,7 +83,10 @@ export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: 
   }
 
   /** Trying again may help a host that is in trouble. */
-  async function download(url: URL, kept: Kept | undefined): Promise<FoundImage & { isTrouble?: boolean }> {
+  async function download(
+    url: URL,
+    kept: Awaited<ReturnType<typeof readKept>>,
+  ): Promise<FoundImage & { isTrouble?: boolean }> {
     ended.signal.throwIfAborted();
     // With a list, a host may choose a format that older browsers lack.
     const headers = { accept: 'image/*', ...(kept?.etag && { 'if-none-match': kept.etag }) };
@@ -110,7 +108,7 @@ export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: 
     if (image.copy === undefined) return image;
     const { file } = image.copy;
     try {
-      // Somebody may be reading one that is there.
+      // One that is there may be read right now.
       if (!(await read(file))) await cache.setItemRaw(file, body);
       await cache.setItem(keyOf(url), { file, etag });
       return image;
@@ -120,7 +118,7 @@ export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: 
   }
 
   /** What was found can still be read. */
-  async function close(): Promise<void> {
+  async function close() {
     ended.abort(new SnippetError('closed', 'The images of this run were closed.'));
     await transport.close();
   }

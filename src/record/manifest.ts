@@ -5,16 +5,15 @@ import { dirname, relative, resolve } from 'node:path';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { containsKnownKey } from '../client/text.ts';
 import { type CollectionEntry, entryName } from '../failures/errors.ts';
-import { temporaryFile, writeAtomically } from '../files/write.ts';
+import { temporaryFile, writeAtomically } from '../files/disk.ts';
 import type { HtmlRules } from '../settings/options.ts';
 import type { EnvironmentFiles, Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
-import type { SnippetUse } from '../snippets/file-embeds.ts';
 import type { KeptAnswer } from '../snippets/kept-answers.ts';
-import { missingNote, removeOtherPacks } from './manifest-file.ts';
+import { missingNote, removeOtherPacks } from './record-files.ts';
 
-// Changes with these types: what another version has written is not read.
+// Changes with these types: no other version is read.
 const version = 14;
 
 /** Which snippets are where. Times that are numbers are in milliseconds since the epoch. */
@@ -23,7 +22,7 @@ export interface Manifest {
   /** When the build began to inline: what is older was not made from pages. */
   inlinedAt: number;
   refreshedAt?: string | undefined;
-  /** In the file, this and the next two are relative to it: both can be moved together. */
+  /** In the file, this and the next two are relative to it, so that both can be moved together. */
   output: string;
   /** What a build empties: Astro's `outDir`. An adapter may put pages into a folder in it. */
   outDir: string;
@@ -88,8 +87,8 @@ export interface ManifestFile {
   /** The hashes of contents that it shows instead of those of the snippets; `null` for children. */
   older?: Record<string, string | null> | undefined;
   /**
-   * What a refresh or `inline`, in progress or killed, makes of it and its copies: each of these has one of these hashes, or
-   * the one above. The last shows the contents on record.
+   * What a refresh or `inline`, in progress or killed, makes of it and its copies: each has one of these hashes, or the one
+   * above. The last shows the contents on record.
    */
   next?: string[] | undefined;
   /** The names of files that hold the same, such as `200.html`. */
@@ -100,19 +99,17 @@ export interface ManifestFile {
   isLate?: true | undefined;
 }
 
-/** As an array: the names of fields would be a third of the manifest, and of the time to read it. */
+/** As an array: names of fields would be a third of the manifest, and of the time to read it. */
 function writtenFile({ name, hash, shows, at, length, size, time, ...more }: ManifestFile) {
   return [name, hash, shows, at, length, size, time, more] as const;
 }
 
-type WrittenFile = ReturnType<typeof writtenFile>;
-
-function fileOf([name, hash, shows, at, length, size, time, more]: WrittenFile): ManifestFile {
+function fileOf([name, hash, shows, at, length, size, time, more]: ReturnType<typeof writtenFile>) {
   return { name, hash, shows, at, length, size, time, ...more };
 }
 
 // 128 bits are enough. The other 128 would be a sixth of the manifest.
-export function hashOf(bytes: Buffer | string): string {
+export function hashOf(bytes: Buffer | string) {
   return hash('sha256', bytes, 'base64url').slice(0, 22);
 }
 
@@ -120,11 +117,11 @@ export function byKey<Recorded extends SnippetRequest>(snippets: readonly Record
   return new Map(snippets.map((one) => [one.key, one]));
 }
 
-/** Whether the site has shown a newer content than a cached one, or that the snippet does not exist. */
+/** Whether the site has shown a newer content than a cached one, or that there is no snippet. */
 export function supersededBy(before: Manifest | undefined) {
   const shown = byKey(before?.snippets);
   const askedAt = Date.parse(before?.refreshedAt ?? before?.builtAt ?? '');
-  return ({ key }: SnippetRequest, { content, fetchedAt }: KeptAnswer): boolean => {
+  return ({ key }: SnippetRequest, { content, fetchedAt }: KeptAnswer) => {
     const { content: known, missing } = shown.get(key) ?? {};
     if (missing) return fetchedAt < askedAt;
     return known !== undefined && fetchedAt < known.fetchedAt && hashOf(content) !== known.hash;
@@ -142,21 +139,19 @@ export function contentRecord(snippet: FetchedSnippet) {
     fetchedAt,
     bytes: Buffer.byteLength(content),
     milliseconds,
-    /** What a Content Security Policy has to allow for it, as it names that. */
+    /** What a Content Security Policy has to allow for it, in its words. */
     sources: inlineCode && [...inlineCode.scripts, ...inlineCode.styles],
     images,
     classes,
   };
 }
 
-export function asBefore({ builtAt, refreshedAt, snippets }: Manifest): Manifest['before'] {
-  return {
-    at: refreshedAt ?? builtAt,
-    snippets: snippets.map(({ id, params, key, content }) => ({ id, params, key, hash: content?.hash })),
-  };
+export function asBefore({ builtAt, refreshedAt, snippets }: Manifest) {
+  const hashes = snippets.map(({ id, params, key, content }) => ({ id, params, key, hash: content?.hash }));
+  return { at: refreshedAt ?? builtAt, snippets: hashes };
 }
 
-function withFolders(manifest: Manifest, to: (folder: string) => string): Manifest {
+function withFolders(manifest: Manifest, to: (folder: string) => string) {
   const { output, outDir, copies } = manifest;
   return { ...manifest, output: to(output), outDir: to(outDir), copies: copies?.map(to) };
 }
@@ -177,7 +172,7 @@ export async function readManifest(file: string) {
 
 /** Removes earlier packs, and the note that there is no manifest. */
 export function writeManifest(file: string, manifest: Manifest) {
-  // A known name: what a killed process has left is written over.
+  // A known name, as a killed process may have left it.
   const relocated = withFolders(manifest, (path) => relative(dirname(file), path));
   const written = { version, ...relocated, files: manifest.files.map(writtenFile) };
   writeAtomically(file, JSON.stringify(written), temporaryFile(file));
@@ -194,8 +189,8 @@ export function hashShown({ snippets }: Manifest, { older }: ManifestFile, snipp
   return known === undefined ? snippets[snippet]?.content?.hash : (known ?? undefined);
 }
 
-/** The snippets of which a file shows another content than it would now, each once. */
-export function outdatedIn(manifest: Manifest, file: ManifestFile, now: Contents): number[] {
+/** The snippets of a file that would have other contents now, each once. */
+export function outdatedIn(manifest: Manifest, file: ManifestFile, now: Contents) {
   return [...new Set(file.shows.filter((index) => hashShown(manifest, file, index) !== now[index]?.hash))];
 }
 
@@ -221,7 +216,7 @@ export function shownOn(manifest: Manifest, now?: Contents) {
 }
 
 /** What is fetched. Without children: where the site shows them, it waits for the snippet. */
-export function usesOf(manifest: Manifest): SnippetUse[] {
+export function usesOf(manifest: Manifest) {
   const uses = shownOn(manifest).map(({ recorded: request, pages, collections }) => {
     const places = [...pages, ...collections.map(entryName)];
     const optionalPlaces = new Set<string>();

@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { userError } from '../failures/errors.ts';
-import { statsOf } from '../files/read.ts';
-import { writeError } from '../files/write.ts';
+import { statsOf, writeError } from '../files/disk.ts';
 import type { Manifest, ManifestFile } from './manifest.ts';
-import { packFile } from './manifest-file.ts';
+import { packFile } from './record-files.ts';
 
 // The pages of a site as they were generated, in one file beside the record, for refreshes. A file for each page would take
 // seconds, and so would compressing them.

@@ -4,8 +4,8 @@ import type { AstroIntegrationLogger } from 'astro';
 import type { Plugin } from 'vite';
 import { hints } from '../failures/errors.ts';
 import { separatesPrerendered } from '../settings/astro-version.ts';
+import type { SyntaxNode, WrittenEmbeds } from './source-flaws.ts';
 import type { SiteSource } from './source-search.ts';
-import type { SyntaxNode, WrittenEmbeds } from './written-embeds.ts';
 
 const ownFolder = fileURLToPath(new URL('..', import.meta.url)).replaceAll('\\', '/');
 // In `astro dev`, Vite has replaced what is imported with its URL.
@@ -50,9 +50,8 @@ export function sourcePlugin(
       filter: { code: mention },
       async handler(text, id) {
         // Loaded only here: a site without embeds needs none of it.
-        const { flawOf, isStore } = await import('./source-flaws.ts');
-        const { fileOf, placeIn } = await import('./source-embeds.ts');
-        const { findWritten } = await import('./written-embeds.ts');
+        const { findWritten, flawOf, isStore } = await import('./source-flaws.ts');
+        const { fileOf, placeIn } = await import('./source-search.ts');
         const file = fileOf(id);
         // This package's own code says nothing about the site.
         if (file.startsWith(ownFolder)) return;

@@ -1,12 +1,125 @@
-import { globSync, statSync } from 'node:fs';
-import { extname, join, parse } from 'node:path';
+import { globSync, readFileSync, statSync } from 'node:fs';
+import { extname, join, parse, posix } from 'node:path';
 import type { IntegrationResolvedRoute } from 'astro';
-import type { SnippetRequest } from '../client/snippet-request.ts';
+import { parseRequest, type SnippetRequest } from '../client/snippet-request.ts';
 import { count } from '../client/text.ts';
-import type { AskedComponent, ComponentPlace } from '../embed/element.ts';
+import { withoutCodeSpans } from '../embed/code-spans.ts';
+import { type AskedComponent, elementName } from '../embed/element.ts';
 import { type PlaceOf, userError } from '../failures/errors.ts';
 import { canonicalPath, decodePath } from '../settings/site-urls.ts';
-import { embedsIn, fileOf, literalRequest, type SourceEmbed, shownSource } from './source-embeds.ts';
+
+const markdown = /\.(?:mdx?|markdown|mdown|mkdn|mkd|mdwn)$/i;
+const frontmatter = /^\ufeff?(---|\+\+\+)[ \t]*\r?\n[\s\S]*?\n\1[ \t]*(?=\r?\n|$)/;
+// Also inside a quote or a list.
+const heading = /^(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t])*#{1,6}[ \t]/;
+const underline = /^[ \t>]*(?:=+|-+)\s*$/;
+const htmlComment = /<!--[\s\S]*?-->/g;
+const mdxComment = /\{\/\*[\s\S]*?\*\/\}/g;
+// Not the `/*` of a glob.
+const codeComment = /(?<=^|[\s{;,(])\/\*[\s\S]*?\*\/|^[ \t]*\/\/.*$/gm;
+const codeElement = /<(code|pre|kbd|samp)\b[\s\S]*?<\/\1\s*>/gi;
+const alias = /import\s*\{[^}]*\bSnippet\s+as\s+([\w$]+)[^}]*\}\s*from\s*["']astro-snippets\/components["']/g;
+// Up to the parenthesis that closes it.
+const definition =
+  /\b(?:defineSnippet|snippetLoader)\s*(?:<[^(]*>)?\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*/g;
+// With any quotes, which JSON escapes; a number in braces; or without quotes.
+const literalId =
+  /(?<![\w:.-])id\s*=\s*(?:(?:\{\s*)?\\?(["'`])([^"'`{}$<>+\\]*)\\?\1|\{\s*(-?[\d.]+)\s*\}|([\w.-]+))/i;
+// With `>` in braces and in quotes.
+const attributesOfTag = String.raw`(?:\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|"[^"]*"|'[^']*'|[^>])*`;
+
+type SourceEmbed = ReturnType<typeof embedsIn>[number];
+
+/**
+ * Finds the embeds that a source writes outside of comments and examples, in their order. Lines and columns begin at 1. An
+ * `id` is empty without one, and `undefined` where it is computed. `inHeading`: of Markdown, except one written as an element.
+ */
+export function embedsIn(file: string, text = readSource(file)) {
+  if (!/snippet/i.test(text)) return [];
+  const shown = withoutComments(text, file);
+  const elements = blank(shown, codeElement);
+  const names = ['Snippet', ...Array.from(text.matchAll(alias), ([, name]) => name)];
+  const components = names.join('|').replaceAll('$', '\\$');
+  const tag = new RegExp(`<(?:(${elementName})|${components})(?=[\\s/>{$])(${attributesOfTag})`, 'gi');
+  const tags = shown.matchAll(tag).map(({ index, 1: element, 2: attributes = '' }) => {
+    return { index, isComponent: !element, id: idIn(attributes), attributes };
+  });
+  const defined = [...shown.matchAll(definition)].flatMap(({ index, 0: call }) =>
+    Array.from(call.matchAll(/\bid:\s*(\d+)/g), ({ index: at, 1: id }) => {
+      return { index: index + at, isComponent: false, id, attributes: '' };
+    }),
+  );
+  const isMarkdown = markdown.test(file);
+  const bodyStart = isMarkdown ? frontmatterOf(text).length : Number.POSITIVE_INFINITY;
+  let line = 1;
+  let last = 0;
+  // A component in <code> is rendered.
+  return [...tags.filter(({ index, isComponent }) => isComponent || elements[index] !== ' '), ...defined]
+    .sort((a, b) => a.index - b.index)
+    .map(({ index, ...embed }) => {
+      line += text.slice(last, index).split('\n').length - 1;
+      last = index;
+      const start = text.lastIndexOf('\n', index) + 1;
+      const [own = '', next = ''] = shown.slice(start).split('\n', 2);
+      const inHeading = index >= bodyStart && (heading.test(own) || underline.test(next));
+      const inFrontmatter = isMarkdown && index < bodyStart;
+      return { file, line, column: index - start + 1, ...embed, inHeading, inFrontmatter };
+    });
+}
+
+/** The request of an embed if it is known before a page is rendered, as params in JSON are. */
+export function literalRequest({ id, isComponent, attributes }: SourceEmbed) {
+  const params = isComponent ? undefined : /\bparams='([^']*)'/i.exec(attributes)?.[1];
+  try {
+    return parseRequest(id, params);
+  } catch {
+    // Computed, or an example. The pages will show which.
+    return undefined;
+  }
+}
+
+/** Blanks out comments, and code of Markdown. Offsets stay. */
+export function withoutComments(text: string, file: string) {
+  if (!markdown.test(file)) return blank(blank(text, htmlComment), codeComment);
+  const start = frontmatterOf(text);
+  const shown = start + withoutCodeSpans(text.slice(start.length));
+  return blank(blank(shown, htmlComment), mdxComment);
+}
+
+const frontmatterOf = (text: string) => frontmatter.exec(text)?.[0] ?? '';
+
+const blank = (text: string, what: RegExp) => text.replace(what, (found) => found.replace(/[^\n]/g, ' '));
+
+function idIn(attributes: string) {
+  const [found, , quoted, number, bare] = literalId.exec(attributes) ?? [];
+  if (found !== undefined) return quoted ?? number ?? bare;
+  return /\b(?:id|of)\b|\.\.\.|\$/.test(attributes) ? undefined : '';
+}
+
+/** The file of a path or a module's id, as Vite writes it: with slashes, without a query. */
+export const fileOf = (id: string) => id.replace(/[?#].*$/, '').replaceAll('\\', '/');
+
+export const shownSource = (id: string, root: string) => posix.relative(fileOf(root), fileOf(id));
+
+/** A file that does not exist counts as empty. */
+function readSource(file: string) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** The lines of a source that write embeds, or else the one that names the element or the component. */
+export function placeIn(file: string, root: string): { place: string; line: number } {
+  const text = readSource(file);
+  const lines = [...new Set(embedsIn(file, text).map(({ line }) => line))];
+  const shown = withoutComments(text, file).split('\n');
+  const named = shown.findIndex((line) => /snippet-embed|astro-snippets\/components/i.test(line)) + 1;
+  if (lines.length === 0 && named > 0) lines.push(named);
+  const place = [shownSource(file, root), lines.join(' or ')].filter(Boolean).join(':');
+  return { place, line: lines[0] ?? 1 };
+}
 
 export interface SiteSource {
   folders: Record<'root' | 'srcDir' | 'publicDir' | 'outDir', string>;
@@ -25,120 +138,49 @@ const collections = /astro:content|data-layer-content/;
 const ownProps = ['id', 'of', 'params', 'as', 'optional'];
 const image = /\.(?:png|jpe?g|webp|avif|gif|svg)$/;
 
+export type SourceSearch = ReturnType<typeof sourceSearch>;
+
 /** Finds out where embeds are written. The sources are read once an error or a warning needs them. */
-export class SourceSearch {
-  readonly source: SiteSource;
-  #embeds: SourceEmbed[] | undefined;
-  readonly #onPage = new Map<string, SourceEmbed[]>();
-
-  constructor(source: SiteSource) {
-    this.source = source;
-  }
-
-  get #all(): SourceEmbed[] {
-    this.#embeds ??= listSources(this.source).flatMap((file) => embedsIn(file));
-    return this.#embeds;
-  }
-
-  /** What pages may ask for, by the ids that are written in `srcDir`. */
-  literalRequests(): SnippetRequest[] {
-    const { srcDir } = this.source.folders;
-    const inside = this.#all.filter(({ file }) => !shownSource(file, srcDir).startsWith('../'));
-    return inside.flatMap((embed) => literalRequest(embed) ?? []);
-  }
-
-  /** Says where an embed, or a snippet on any page, is written; empty if that is not known. */
-  readonly whereWritten: PlaceOf = ({ id, file, line = 1, code, isDoubtful }) => {
-    const { publicDir, root } = this.source.folders;
-    const copied = join(publicDir, file ?? '');
-    if (statSync(copied, { throwIfNoEntry: false })?.isFile()) {
-      return `written in ${shownSource(copied, root)}:${line}`;
-    }
-    let embeds = this.#on(file);
-    if (code === 'unrendered-component') {
-      embeds = embeds.filter((one) => one.isComponent && isContent(one.file) && !one.file.endsWith('.mdx'));
-    } else if (id === undefined) return '';
-    return this.#sentence(likely(embeds, id, file), file, isDoubtful);
+export function sourceSearch(source: SiteSource) {
+  const { root, srcDir, publicDir } = source.folders;
+  const onPage = new Map<string, SourceEmbed[]>();
+  let read: SourceEmbed[] | undefined;
+  const all = () => {
+    read ??= listSources(source).flatMap((file) => embedsIn(file));
+    return read;
   };
 
-  ofComponent({ id, page, props }: AskedComponent): ComponentPlace | undefined {
-    const own = props.filter((prop) => ownProps.includes(prop));
-    const embeds = this.#on(page).filter(({ isComponent, attributes }) => {
-      const isWritten = (prop: string) => new RegExp(`\\b${prop}\\b`).test(attributes);
-      return isComponent && (attributes.includes('...') || own.every(isWritten));
-    });
-    const found = likely(embeds, id, page);
-    const [place, another] = this.#places(found);
-    if (place === undefined || found[0] === undefined) return undefined;
-    if (another !== undefined) return { place: this.#sentence(found, page ?? '') };
-    const { file, line, column } = found[0];
-    return { place, loc: { file: shownSource(file, this.source.folders.root), line, column } };
-  }
+  const routeOf = (page: string) => {
+    const { base, routes } = source;
+    const inside = page.slice(page.startsWith(base) ? base.length : 0).replace(/^\//, '');
+    const path = decodePath(canonicalPath(`/${inside}`, true, { trailingSlash: 'never', format: 'file' }));
+    return routes.find(({ patternRegex }) => patternRegex.test(path) || patternRegex.test(`${path}/`));
+  };
 
-  /** Warns of embeds in Markdown headings. @param shown the embeds of pages */
-  headingWarnings(shown: readonly { inHeading: boolean; request: SnippetRequest }[]): string[] {
-    const ids = new Set(shown.flatMap(({ inHeading, request }) => (inHeading ? String(request.id) : [])));
-    if (ids.size === 0) return [];
-    const found = this.#all.filter(({ inHeading, id }) => inHeading && (id === undefined || ids.has(id)));
-    const flaw =
-      'has an embed in a heading. Its slug and its entry in the table of contents are without the snippet: Astro writes them before snippets are fetched. Put the embed into the frontmatter title or below the heading, or write the heading as <h2 id="…">, which has no entry there.';
-    return this.#places(found).map((place) => `${place} ${flaw}`);
-  }
-
-  /** Warns of embeds in frontmatter where the site draws images. */
-  imageWarnings(): string[] {
-    const drawn = this.source.routes.find(({ type, pattern }) => type === 'endpoint' && image.test(pattern));
-    if (drawn === undefined) return [];
-    const [place, ...more] = this.#places(this.#all.filter(({ inFrontmatter }) => inFrontmatter));
-    if (place === undefined) return [];
-    const others = more.length === 0 ? '' : ` and ${count(more.length, 'more place')}`;
-    return [
-      `${place}${others}: the frontmatter has an embed, and ${drawn.pattern} makes images. An image that shows this text shows the tag. Use the text of a collection's entry there (getEntry(…).data.text), or a title without an embed.`,
-    ];
-  }
-
-  /** @throws AstroError for a page of `astro dev` with an embed, unless it is prerendered. */
-  refuseOnDemand(page: string): void {
-    const route = this.#routeOf(page);
-    if (route === undefined || route.isPrerendered) return;
-    const [, island] = page.split('/_server-islands/');
-    const [what, found] =
-      island === undefined
-        ? [`${page} (route ${route.pattern})`, this.#on(page)]
-        : [`The server island ${island}`, this.#all.filter(({ file }) => parse(file).name === island)];
-    const message = `${what} is rendered on demand, and contains an embed. Snippets are inlined while the site is built.`;
-    throw userError('on-demand-page', [message, ...this.#places(found)].join('\n'));
-  }
-
-  /** The embeds of the modules behind a page; all, if these are not known. */
-  #on(page: string | undefined): SourceEmbed[] {
-    const { folders, importsOf } = this.source;
-    const entry = page === undefined ? undefined : this.#routeOf(page)?.entrypoint;
-    if (entry === undefined || importsOf === undefined) return this.#all;
-    const known = this.#onPage.get(entry);
+  /** Those of the modules behind a page; all, if these are not known. */
+  const embedsOn = (page: string | undefined) => {
+    const { importsOf } = source;
+    const entry = page === undefined ? undefined : routeOf(page)?.entrypoint;
+    if (entry === undefined || importsOf === undefined) return all();
+    const known = onPage.get(entry);
     if (known !== undefined) return known;
-    const ids = new Set([fileOf(join(folders.root, entry))]);
+    const ids = new Set([fileOf(join(root, entry))]);
     for (const id of ids) for (const imported of importsOf(id)) ids.add(imported);
     const files = new Set(ids.values().map(fileOf));
     const isAny = ids.size === 1;
     const showsContent = ids.values().some((id) => collections.test(id));
-    const found = this.#all.filter(
-      ({ file }) => isAny || files.has(file) || (showsContent && isContent(file)),
-    );
-    this.#onPage.set(entry, found);
+    const found = all().filter(({ file }) => isAny || files.has(file) || (showsContent && isContent(file)));
+    onPage.set(entry, found);
     return found;
-  }
+  };
 
-  #routeOf(page: string): IntegrationResolvedRoute | undefined {
-    const { base, routes } = this.source;
-    const inside = page.slice(page.startsWith(base) ? base.length : 0).replace(/^\//, '');
-    const path = decodePath(canonicalPath(`/${inside}`, true, { trailingSlash: 'never', format: 'file' }));
-    return routes.find(({ patternRegex }) => patternRegex.test(path) || patternRegex.test(`${path}/`));
-  }
+  const placesOf = (embeds: SourceEmbed[]) => [
+    ...new Set(embeds.map(({ file, line }) => `${shownSource(file, root)}:${line}`)),
+  ];
 
   /** @param page `undefined` for a snippet, which is written in all of the places; an embed is in one of them. */
-  #sentence(found: SourceEmbed[], page: string | undefined, isDoubtful = false): string {
-    const places = this.#places(found);
+  const describe = (found: SourceEmbed[], page: string | undefined, isDoubtful = false) => {
+    const places = placesOf(found);
     if (places.length === 0) return '';
     const isComputed = found.some(({ id }) => id === undefined);
     const shown = places.slice(0, 3);
@@ -146,12 +188,79 @@ export class SourceSearch {
     else if (places.length === 1 && (isComputed || isDoubtful)) shown.push('elsewhere');
     const type = page === undefined && !isComputed && !isDoubtful ? 'conjunction' : 'disjunction';
     return `written in ${new Intl.ListFormat('en-GB', { type }).format(shown)}${isComputed ? ', id computed' : ''}`;
-  }
+  };
 
-  #places(embeds: SourceEmbed[]): string[] {
-    const { root } = this.source.folders;
-    return [...new Set(embeds.map(({ file, line }) => `${shownSource(file, root)}:${line}`))];
-  }
+  /** Says where an embed, or a snippet on any page, is written; empty if that is not known. */
+  const whereWritten: PlaceOf = ({ id, file, line = 1, code, isDoubtful }) => {
+    const copied = join(publicDir, file ?? '');
+    if (statSync(copied, { throwIfNoEntry: false })?.isFile()) {
+      return `written in ${shownSource(copied, root)}:${line}`;
+    }
+    let embeds = embedsOn(file);
+    if (code === 'unrendered-component') {
+      embeds = embeds.filter((one) => one.isComponent && isContent(one.file) && !one.file.endsWith('.mdx'));
+    } else if (id === undefined) return '';
+    return describe(likely(embeds, id, file), file, isDoubtful);
+  };
+
+  return {
+    source,
+    whereWritten,
+
+    /** What pages may ask for, by the ids that are written in `srcDir`. */
+    literalRequests() {
+      const inside = all().filter(({ file }) => !shownSource(file, srcDir).startsWith('../'));
+      return inside.flatMap((embed) => literalRequest(embed) ?? []);
+    },
+
+    ofComponent({ id, page, props }: AskedComponent) {
+      const own = props.filter((prop) => ownProps.includes(prop));
+      const embeds = embedsOn(page).filter(({ isComponent, attributes }) => {
+        const isWritten = (prop: string) => new RegExp(`\\b${prop}\\b`).test(attributes);
+        return isComponent && (attributes.includes('...') || own.every(isWritten));
+      });
+      const found = likely(embeds, id, page);
+      const [place, another] = placesOf(found);
+      if (place === undefined || found[0] === undefined) return undefined;
+      if (another !== undefined) return { place: describe(found, page ?? '') };
+      const { file, line, column } = found[0];
+      return { place, loc: { file: shownSource(file, root), line, column } };
+    },
+
+    /** Warns of embeds in Markdown headings. @param shown the embeds of pages */
+    headingWarnings(shown: readonly { inHeading: boolean; request: SnippetRequest }[]) {
+      const ids = new Set(shown.flatMap(({ inHeading, request }) => (inHeading ? String(request.id) : [])));
+      if (ids.size === 0) return [];
+      const found = all().filter(({ inHeading, id }) => inHeading && (id === undefined || ids.has(id)));
+      const flaw =
+        'has an embed in a heading. Its slug and its entry in the table of contents are without the snippet: Astro writes them before snippets are fetched. Put the embed into the frontmatter title or below the heading, or write the heading as <h2 id="…">, which has no entry there.';
+      return placesOf(found).map((place) => `${place} ${flaw}`);
+    },
+
+    /** Warns of embeds in frontmatter where the site draws images. */
+    imageWarnings() {
+      const drawn = source.routes.find(({ type, pattern }) => type === 'endpoint' && image.test(pattern));
+      const [place, ...more] = drawn ? placesOf(all().filter(({ inFrontmatter }) => inFrontmatter)) : [];
+      if (place === undefined) return [];
+      const others = more.length === 0 ? '' : ` and ${count(more.length, 'more place')}`;
+      return [
+        `${place}${others}: the frontmatter has an embed, and ${drawn?.pattern} makes images. An image that shows this text shows the tag. Use the text of a collection's entry there (getEntry(…).data.text), or a title without an embed.`,
+      ];
+    },
+
+    /** @throws AstroError for a page of `astro dev` with an embed, unless it is prerendered. */
+    refuseOnDemand(page: string) {
+      const route = routeOf(page);
+      if (route === undefined || route.isPrerendered) return;
+      const [, island] = page.split('/_server-islands/');
+      const [what, found] =
+        island === undefined
+          ? [`${page} (route ${route.pattern})`, embedsOn(page)]
+          : [`The server island ${island}`, all().filter(({ file }) => parse(file).name === island)];
+      const message = `${what} is rendered on demand, and contains an embed. Snippets are inlined while the site is built.`;
+      throw userError('on-demand-page', [message, ...placesOf(found)].join('\n'));
+    },
+  };
 }
 
 const contentTypes = 'md,mdx,markdown,mdown,mkdn,mkd,mdwn,htm,html,json,yml,yaml,toml';
@@ -160,9 +269,9 @@ const moduleTypes = 'astro,js,cjs,mjs,jsx,ts,cts,mts,tsx,vue,svelte';
 /** Whether a file may be an entry of a collection, which no module imports. */
 const isContent = (file: string) => contentTypes.split(',').includes(extname(file).slice(1));
 
-/** What is in `srcDir` or loaded, and content anywhere in the project but in packages, the output and hidden folders. */
-function listSources({ folders: { root, srcDir, publicDir, outDir }, loaded }: SiteSource): string[] {
-  const list = (cwd: string, types: string): string[] => {
+/** Files in `srcDir`, loaded ones, and content in the project outside of packages, the output and hidden folders. */
+function listSources({ folders: { root, srcDir, publicDir, outDir }, loaded }: SiteSource) {
+  const list = (cwd: string, types: string) => {
     const left = [publicDir, outDir].map((path) => `${shownSource(path, cwd)}/**`);
     const found = globSync(`**/*.{${types}}`, { cwd, exclude: ['**/node_modules/**', ...left] });
     return found.map((path) => fileOf(join(cwd, path)));

@@ -3,7 +3,7 @@ import { listSiteFiles, OutputVerifier } from '../../src/build/scan-site.ts';
 import { applyRules } from '../../src/html/rules.ts';
 import type { FetchedSnippet, SnippetFetcher } from '../../src/snippets/fetch-snippets.ts';
 import type { SnippetUse } from '../../src/snippets/file-embeds.ts';
-import { SourceSearch } from '../../src/source/source-search.ts';
+import { sourceSearch } from '../../src/source/source-search.ts';
 import { contentOf } from './contents.ts';
 
 // What happens after Astro has generated a site, in its own process: scan, inline, verify, record. Contents arrive at
@@ -35,7 +35,7 @@ const site = {
   verifier,
   manifest,
   fetcher,
-  search: new SourceSearch({
+  search: sourceSearch({
     folders: { root: directory, srcDir: directory, publicDir: directory, outDir: directory },
     base: '/',
     routes: [],

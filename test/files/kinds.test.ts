@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fileKind } from '../../src/files/kinds.ts';
+import { fileKind } from '../../src/files/paths.ts';
 
 test.each([
   ['html', '.html .htm .xhtml'],

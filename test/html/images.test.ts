@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { localizeImages, replaceCandidates } from '../../src/html/urls.ts';
+import { localizeImages, replaceCandidates } from '../../src/html/rules.ts';
 
 const copies: Record<string, [width: number, height: number]> = {
   'https://cdn.test/a.png': [600, 400],

@@ -2,7 +2,7 @@ import { cp, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { writeManifest } from '../../src/record/manifest.ts';
-import { manifestOf, noteMissing } from '../../src/record/manifest-file.ts';
+import { manifestOf, noteMissing } from '../../src/record/record-files.ts';
 import { cli } from '../support/cli.ts';
 import { exits } from '../support/exits.ts';
 import { type Folder, folderWith } from '../support/folder.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { embedsIn, fileOf, literalRequest, shownSource } from '../../src/source/source-embeds.ts';
+import { embedsIn, fileOf, literalRequest, shownSource } from '../../src/source/source-search.ts';
 
 test.for<[source: string, requests: [id: number, params?: string][]]>([
   ['<p><snippet-embed id="7"></snippet-embed><Snippet\n  id={8} /></p>', [[7], [8]]],

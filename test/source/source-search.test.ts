@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type SiteSource, SourceSearch } from '../../src/source/source-search.ts';
+import { type SiteSource, sourceSearch } from '../../src/source/source-search.ts';
 import { folderWith } from '../support/folder.ts';
 
 const embed = (id: string) => `<snippet-embed id="${id}"></snippet-embed>`;
@@ -24,7 +24,7 @@ async function search(files: Record<string, string>, imports?: Record<string, st
         ),
     }),
   };
-  return new SourceSearch(source as unknown as SiteSource);
+  return sourceSearch(source as unknown as SiteSource);
 }
 
 test('a snippet is written in all places with its id, otherwise in one of those that compute an id', async () => {

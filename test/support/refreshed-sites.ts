@@ -4,11 +4,11 @@ import { expect } from 'vitest';
 import { buildSite, type GeneratedSite, recordSite } from '../../src/build/inline-snippets.ts';
 import { listSiteFiles, OutputVerifier } from '../../src/build/scan-site.ts';
 import { readManifest, supersededBy } from '../../src/record/manifest.ts';
-import { manifestFile } from '../../src/record/manifest-file.ts';
+import { manifestFile } from '../../src/record/record-files.ts';
 import { parseOptions } from '../../src/settings/options.ts';
 import { resolveSettings } from '../../src/settings/settings.ts';
 import { SnippetFetcher } from '../../src/snippets/fetch-snippets.ts';
-import { SourceSearch } from '../../src/source/source-search.ts';
+import { sourceSearch } from '../../src/source/source-search.ts';
 import { cli } from './cli.ts';
 import { createFolder, type Folder } from './folder.ts';
 import { imageHost } from './image-host.ts';
@@ -180,7 +180,7 @@ async function build(
       fetcher,
       before,
       directory,
-      search: new SourceSearch({
+      search: sourceSearch({
         folders: {
           root: folder.directory,
           srcDir: join(folder.directory, 'src'),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/client/clock.ts';
 import { readManifest } from '../../../src/record/manifest.ts';
-import { lockFile, takeLock } from '../../../src/record/output-lock.ts';
+import { lockFile, takeLock } from '../../../src/record/record-files.ts';
 import { sharedSite } from '../../support/built-site.ts';
 import { cli, startCli } from '../../support/cli.ts';
 import { exits } from '../../support/exits.ts';

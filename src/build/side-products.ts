@@ -1,14 +1,103 @@
 import { hash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
-import { basename, dirname, join, posix } from 'node:path';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, extname, join, posix } from 'node:path';
+import { promisify } from 'node:util';
+import zlib from 'node:zlib';
 import { escapeText, escapeUTF8 } from 'entities/escape';
-import { textOf } from '../../embed/html-scanner.ts';
-import { fileKind } from '../../files/kinds.ts';
-import { isLargeBinary, overlaps, piecesOf, statsOf } from '../../files/read.ts';
-import type { Contents, Manifest } from '../../record/manifest.ts';
-import { routeFiles } from '../../settings/site-urls.ts';
-import { listSiteFiles, type SiteFile } from '../scan-site.ts';
-import { copyOf, type SiteFolder } from './page-copies.ts';
+import { textOf } from '../embed/html-scanner.ts';
+import { isLargeBinary, isSince, overlaps, piecesOf, statsOf } from '../files/disk.ts';
+import { fileKind, shownPath } from '../files/paths.ts';
+import { type Contents, hashOf, type Manifest, type ManifestFile } from '../record/manifest.ts';
+import { routeFiles } from '../settings/site-urls.ts';
+import { listSiteFiles, type SiteFile } from './scan-site.ts';
+
+// Files that hold a page: compressed beside it, of another name, or in a copy of the output.
+
+interface Encoding {
+  decode(bytes: Buffer, options: { maxOutputLength: number }): Buffer;
+  encode(bytes: Buffer): Promise<Buffer>;
+}
+
+const { BROTLI_PARAM_MODE, BROTLI_MODE_TEXT, ZSTD_c_compressionLevel } = zlib.constants;
+
+/** What servers send in the place of a file. As small as possible: it is sent many times. */
+const encodings: Readonly<Record<string, Encoding>> = {
+  '.gz': { decode: zlib.gunzipSync, encode: (bytes) => promisify(zlib.gzip)(bytes, { level: 9 }) },
+  '.br': {
+    decode: zlib.brotliDecompressSync,
+    encode: (bytes) =>
+      promisify(zlib.brotliCompress)(bytes, { params: { [BROTLI_PARAM_MODE]: BROTLI_MODE_TEXT } }),
+  },
+  '.zst': {
+    decode: zlib.zstdDecompressSync,
+    // Without the length of the input, it would set aside 100 MB.
+    encode: (bytes) =>
+      promisify(zlib.zstdCompress)(bytes, {
+        pledgedSrcSize: bytes.length,
+        params: { [ZSTD_c_compressionLevel]: 19 },
+      }),
+  },
+};
+
+const encodingOf = ({ file }: SiteFile) => encodings[extname(file).toLowerCase()];
+
+export const withoutSuffix = (compressed: string) => compressed.slice(0, -extname(compressed).length);
+
+export function listPageCopies(folders: SiteFolder[], { name: page, copies = [] }: ManifestFile) {
+  const compressed = Object.keys(encodings).map((suffix) => page + suffix);
+  return folders.flatMap((folder) => {
+    const names = folder.isCopy ? compressed : [...copies, ...compressed];
+    const found = names.map((name) => copyOf(folder, name)).filter(({ file }) => existsSync(file));
+    // Even if it is missing, since a build would put it there.
+    return folder.isCopy ? [copyOf(folder, page), ...found] : found;
+  });
+}
+
+/** A file of a folder. People know one in a copy of the output by its path from where they are. */
+export function copyOf({ directory, isCopy, shown }: SiteFolder, name: string) {
+  return { file: join(directory, name), name: isCopy ? posix.join(shown, name) : name };
+}
+
+// How much longer a page may have been when a copy was made of it.
+const slack = 4 * 1024 * 1024;
+
+/** The hash of what a copy holds; `undefined` if that is far too long, or cannot be decoded. */
+export function hashOfCopy(copy: SiteFile, pages: readonly Buffer[]) {
+  const maxOutputLength = Math.max(...pages.map(({ length }) => length)) + slack;
+  const size = statsOf(copy.file)?.size;
+  const encoding = encodingOf(copy);
+  if (size === undefined || (!encoding && size > maxOutputLength)) return undefined;
+  const bytes = readFileSync(copy.file);
+  try {
+    return hashOf(encoding?.decode(bytes, { maxOutputLength }) ?? bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+export const pageCopyOf = (page: Buffer, copy: SiteFile) => encodingOf(copy)?.encode(page) ?? page;
+
+/** The end of a sentence that begins with the file's name. */
+export const notACopy = (copy: SiteFile, page: string) =>
+  `${encodingOf(copy) ? 'does not decompress to' : 'is not a copy of'} ${page}`;
+
+export type SiteFolder = ReturnType<typeof siteFolders>[number];
+
+/** The output, and the copies of it that adapters made, if they are still there. */
+export function siteFolders({ output, copies = [] }: Manifest, cwd: string) {
+  return [output, ...copies.filter(existsSync)].map((directory, index) => {
+    return { directory, isCopy: index > 0, shown: shownPath(cwd, directory) };
+  });
+}
+
+/** Where @astrojs/vercel has put a copy of the output. @param since another build made older copies */
+export function findCopies(root: string, output: string, { files }: Manifest, since: number) {
+  const folder = join(root, '.vercel/output/static');
+  if (!existsSync(folder) || realpathSync(folder) === realpathSync(output)) return [];
+  const isCopied = (copy: string, original: string) =>
+    isSince(statsOf(copy), since) && readFileSync(copy).equals(readFileSync(original));
+  return files.some(({ name }) => isCopied(join(folder, name), join(output, name))) ? [folder] : [];
+}
 
 export interface DerivedFile extends SiteFile {
   isCopy: boolean;
@@ -27,14 +116,14 @@ interface Changes {
   mayBeMade(file: SiteFile): boolean;
 }
 
-/** Tells what in the text of a file changes: the object of a sentence. */
+/** Finds what changes in the text of a file: the object of a sentence. */
 type Finder = (text: string, name: string) => string | undefined;
 
 const indexEntry = 'pagefind-entry.json';
 /** The names of all files that Pagefind writes. */
 const indexFile = /^pagefind|\.(pf_\w+|pagefind)$/;
 
-export function findDerivedFiles(folders: SiteFolder[], pages: SiteFile[], changes: Changes): DerivedFile[] {
+export function findDerivedFiles(folders: SiteFolder[], pages: SiteFile[], changes: Changes) {
   if (pages.length === 0) return [];
   const html = pages.find(({ name }) => fileKind(name) === 'html')?.name;
   const pagesOfSize = Map.groupBy(pages, ({ file }) => statSync(file).size);
@@ -54,10 +143,10 @@ export function findDerivedFiles(folders: SiteFolder[], pages: SiteFile[], chang
       const derived = { ...copyOf(folder, name), isCopy };
       if (indexes.includes(found)) {
         const reason = `is a search index of pages that change, such as ${html}`;
-        // The command deletes the folder: the files of a theme's own search would be gone.
+        // The command deletes the folder, also the files of a theme's own search.
         const hasOthers = files.some((other) => isBeside(found, other.name) && !isOfIndex(other.name));
         if (hasOthers) return { ...derived, reason };
-        return { ...derived, rebuild: searchIndexCommand(folder, dirname(name)), reason };
+        return { ...derived, reason, rebuild: searchIndexCommand(folder, dirname(name)) };
       }
       if (!changes.mayBeMade(found) || /\.(css|map)$/.test(name) || isOfIndex(name) || isLargeBinary(file))
         return [];
@@ -79,18 +168,18 @@ export function findDerivedFiles(folders: SiteFolder[], pages: SiteFile[], chang
   });
 }
 
-/** Removes the index first: Pagefind leaves old files behind. */
-function searchIndexCommand({ shown }: SiteFolder, index: string): string {
+/** Pagefind would leave old files in the index. */
+function searchIndexCommand({ shown }: SiteFolder, index: string) {
   const quoted = (path: string) => (/^[\w./-]+$/.test(path) ? path : `"${path}"`);
   const where = index === 'pagefind' ? '' : ` --output-subdir ${quoted(index)}`;
   return `rm -rf ${quoted(posix.join(shown, index))} && pagefind --site ${quoted(shown)}${where}`;
 }
 
 const algorithms = ['md5', 'sha1', 'sha256', 'sha384', 'sha512'];
-/** What may be a digest of these in hexadecimal, or in base64 without padding. */
+/** Their digests in hexadecimal, or in base64 without padding. */
 const mayBeDigests = [/[0-9a-f]{32,}/g, /[A-Za-z0-9+/]{22,}/g];
 
-/** Finds digests of pages, which are read once a text has what may be one. */
+/** Pages are read once a text has what may be a digest. */
 function digestFinder(pages: readonly SiteFile[]): Finder {
   let names: Map<string, string> | undefined;
   const digestsOf = ({ file, name }: SiteFile) => {
@@ -115,26 +204,26 @@ const entries = /\{[^{}]*\brevision["']?\s*:\s*["'`][^{}]*\}/g;
 const urlOf = /["']?\burl["']?\s*:\s*["'`]([^"'`]*)["'`]/;
 
 /**
- * Finds pages in Workbox precache lists: `{ url: 'about/index.html', revision: '…' }`. Without a revision, the URL is the
- * version, and a build would not change it either.
+ * Finds pages in Workbox precache lists: `{ url: 'about/index.html', revision: '…' }`. Without a revision, a build would not
+ * change an entry either.
  */
 function precachedFinder(directory: string, pages: readonly SiteFile[]): Finder {
   const changing = new Set(pages.map(({ name }) => name));
   const exists = (name: string) => changing.has(name) || statsOf(join(directory, name))?.isFile();
-  const isListed = (entry: string, from: string) => {
+  const listedIn = (entry: string, from: string) => {
     const url = urlOf.exec(entry)?.[1];
     // An empty URL means the folder, and not the file itself.
     const path = URL.parse(url || './', `https://site.invalid/${from}`)?.pathname;
     if (url === undefined || path === undefined) return undefined;
     const folders = path.slice(1).split('/');
-    // Leading folders of an absolute URL may be the site's base path, which is not known here.
+    // An absolute URL may begin with the site's base path, which is not known here.
     const bases = /^(\/|[a-z]+:)/i.test(url) ? [...folders.keys()] : [0];
     const paths = bases.map((base) => folders.slice(base).join('/'));
     return paths.flatMap((inside) => [inside, ...routeFiles(inside, '')]).find(exists);
   };
   return (text, name) => {
     for (const [entry] of text.matchAll(entries)) {
-      const page = isListed(entry, name);
+      const page = listedIn(entry, name);
       if (page && changing.has(page)) return `the revision of ${page}`;
     }
     return undefined;
@@ -145,19 +234,14 @@ function precachedFinder(directory: string, pages: readonly SiteFile[]): Finder 
 const longEnough = 16;
 const neighbors = 24;
 
-const spellings: ((text: string) => string)[] = [
-  (text) => text,
-  (text) => JSON.stringify(text).slice(1, -1),
-  escapeText,
-  escapeUTF8,
-];
+type Spell = (text: string) => string;
+
+const inJson: Spell = (text) => JSON.stringify(text).slice(1, -1);
+const spellings: Spell[] = [(text) => text, inJson, escapeText, escapeUTF8];
 
 /** Finds old contents, as in `search.json`, or hashes of their scripts, as in `_headers`. */
 function oldTextFinder({ manifest, now, changed }: Changes, pages: readonly SiteFile[]): Finder {
-  const needles = new Map<
-    string,
-    { id: number; around?: string[] | undefined; readAround?: () => string[] }
-  >();
+  const needles = new Map<string, { id: number; spell?: Spell; around?: Set<string> }>();
   for (const index of changed) {
     const { id = 0, content } = manifest.snippets[index] ?? {};
     const { text = '', sources = [] } = content ?? {};
@@ -165,23 +249,23 @@ function oldTextFinder({ manifest, now, changed }: Changes, pages: readonly Site
     for (const shown of [text.trim(), textOf(text).trim()].filter(Boolean)) {
       for (const spell of spellings) {
         const spelled = spell(shown);
-        const readAround = () => withNeighbors(pages, spelled, spell);
-        if (!needles.has(spelled))
-          needles.set(spelled, shown.length < longEnough ? { id, readAround } : { id });
+        const needle = shown.length < longEnough ? { id, spell } : { id };
+        if (!needles.has(spelled)) needles.set(spelled, needle);
       }
     }
   }
   return (file) => {
     for (const [text, needle] of needles) {
       if (!file.includes(text)) continue;
-      needle.around ??= needle.readAround?.();
-      if (needle.around?.some((one) => file.includes(one)) ?? true) return `what snippet ${needle.id} was`;
+      const { id, spell } = needle;
+      needle.around ??= spell ? withNeighbors(pages, text, spell) : new Set([text]);
+      if (needle.around.values().some((one) => file.includes(one))) return `what snippet ${id} was`;
     }
     return undefined;
   };
 }
 
-function withNeighbors(pages: readonly SiteFile[], text: string, spell: (text: string) => string): string[] {
+function withNeighbors(pages: readonly SiteFile[], text: string, spell: Spell) {
   const found = new Set<string>();
   for (const page of pages) {
     const html = readFileSync(page.file, 'utf8');
@@ -193,5 +277,5 @@ function withNeighbors(pages: readonly SiteFile[], text: string, spell: (text: s
       }
     }
   }
-  return [...found];
+  return found;
 }

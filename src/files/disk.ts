@@ -1,0 +1,206 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { reasonOf } from '../client/text.ts';
+import { userError } from '../failures/errors.ts';
+
+const KiB = 1024;
+const largeSize = 8 * 1024 * KiB;
+// Small: a piece as a string is soon collected as garbage.
+const pieceSize = 64 * KiB;
+// People write no text of that size.
+const binarySize = 64 * 1024 * KiB;
+// File systems have a coarser clock than `Date.now()`.
+const clockGranularity = 50;
+const turnMilliseconds = 10;
+
+/** How many bytes two pieces have in common: more than what is searched for can take. */
+export const overlaps = { key: 64 * KiB, embed: KiB, revision: 8 * KiB };
+
+// For all small files: a buffer for each is garbage outside of the heap, which is collected late.
+const room = Buffer.allocUnsafeSlow(64 * KiB);
+
+/** Reads a file; `undefined` for a large one, which is read in pieces. Valid until the next file is read. */
+export function readUnlessLarge(file: string) {
+  const descriptor = openSync(file, 'r');
+  try {
+    const { size } = fstatSync(descriptor);
+    return size > largeSize ? undefined : readOpened(descriptor, size);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Reads an open file of known size, which readFileSync would ask for again. Valid until the next file is read. */
+export function readOpened(descriptor: number, size: number) {
+  const bytes = size > room.length ? Buffer.allocUnsafe(size) : room;
+  let length = 0;
+  for (let read = -1; read !== 0 && length < size; length += read) {
+    read = readSync(descriptor, bytes, length, size - length, length);
+  }
+  return bytes.subarray(0, length);
+}
+
+/** Whether a file is too large, and too unlike text, to be searched for embeds. */
+export function isLargeBinary(file: string) {
+  if (statSync(file).size <= binarySize) return false;
+  const [start] = piecesOf(file, 0);
+  return start?.includes(0) ?? false;
+}
+
+/** Reads a file of any size. A piece is valid until the next, and begins with the last bytes of the one before. */
+export function* piecesOf(file: string, overlap: number) {
+  const descriptor = openSync(file, 'r');
+  try {
+    const buffer = Buffer.allocUnsafe(pieceSize + overlap);
+    for (let kept = 0; ; ) {
+      const read = readSync(descriptor, buffer, kept, pieceSize, null);
+      if (read === 0) return;
+      const piece = buffer.subarray(0, kept + read);
+      yield piece;
+      kept = Math.min(overlap, piece.length);
+      piece.copyWithin(0, piece.length - kept);
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** `undefined` without a file. */
+export const statsOf = (file: string) => statSync(file, { throwIfNoEntry: false });
+
+/** Whether a file exists and was written since a time, in milliseconds since the epoch, or just before it. */
+export function isSince(file: Stats | undefined, since: number) {
+  // A copy may have the time of its content from the original.
+  return file !== undefined && file.ctimeMs >= since - clockGranularity;
+}
+
+/** Synchronous work on files is several times as fast. The network gets its turns. */
+export async function inTurns<T>(items: readonly T[], work: (item: T) => void) {
+  let turnEnds = performance.now() + turnMilliseconds;
+  for (const item of items) {
+    work(item);
+    if (performance.now() < turnEnds) continue;
+    await nextTurn();
+    turnEnds = performance.now() + turnMilliseconds;
+  }
+}
+
+const suffix = '.snippets.tmp';
+
+/**
+ * Writes a file, with its folder: a reader sees all of the old bytes or all of the new ones, even if the process is killed. Its
+ * permissions stay.
+ *
+ * @param temporary the file that is written first. In the output, it needs a name by which it is found if it is left.
+ */
+export function writeAtomically(
+  file: string,
+  bytes: Uint8Array | string,
+  temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`,
+) {
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(temporary, bytes);
+    copyMode(file, temporary);
+    renameSync(temporary, file);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw writeError(file, error, 'It stays as it was.');
+  }
+}
+
+/** Gives a file the permissions of another one, if that exists: the umask may keep a write from it. */
+function copyMode(from: string, to: string) {
+  const mode = statsOf(from)?.mode;
+  // Not all file systems have modes to change.
+  if (mode !== undefined && mode !== statSync(to).mode) chmodSync(to, mode & 0o777);
+}
+
+/** A fixed name, so that what a killed process leaves is found and removed. */
+export const temporaryFile = (file: string) => file + suffix;
+
+export const isTemporary = (name: string) => name.endsWith(suffix);
+
+/** @param outcome what became of the file, as a sentence */
+export const writeError = (file: string, error: unknown, outcome: string) =>
+  userError('unwritable-file', `${file} could not be written: ${reasonOf(error)}. ${outcome}`);
+
+/** Files that are written beside those they replace: all find room on the disk before one is replaced. */
+export class StagedFiles {
+  readonly #targets = new Set<string>();
+  #newFolders: string[] = [];
+
+  /** @param like a file whose permissions it gets. */
+  add(target: string, bytes: Buffer, like = target) {
+    const { size } = statsOf(target) ?? {};
+    if (size === bytes.length && readFileSync(target).equals(bytes)) {
+      // A run that was killed may have left it.
+      rmSync(temporaryFile(target), { force: true });
+      return;
+    }
+    try {
+      const folder = mkdirSync(dirname(target), { recursive: true });
+      if (folder !== undefined) this.#newFolders.push(folder);
+      this.#targets.add(target);
+      writeFileSync(temporaryFile(target), bytes);
+      copyMode(like, temporaryFile(target));
+    } catch (error) {
+      throw writeError(target, error, 'Nothing was changed.');
+    }
+  }
+
+  read(target: string) {
+    return readFileSync(this.#targets.has(target) ? temporaryFile(target) : target);
+  }
+
+  async commit(targets: Iterable<string> = this.#targets) {
+    this.#newFolders = [];
+    await inTurns([...targets], (target) => {
+      if (this.#targets.delete(target)) renameSync(temporaryFile(target), target);
+    });
+  }
+
+  discard() {
+    for (const target of this.#targets) rmSync(temporaryFile(target), { force: true });
+    for (const folder of this.#newFolders) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Writes the images of contents into folders of assets, unless they are there: names change with bytes. */
+export async function writeImages(
+  folders: readonly string[],
+  contents: Iterable<{ images?: readonly { copy?: { file: string } | undefined }[] | undefined } | undefined>,
+  read: (name: string) => Promise<Uint8Array | undefined>,
+) {
+  for (const folder of folders.filter(existsSync)) {
+    // Left by a process that was killed.
+    for (const name of readdirSync(folder).filter(isTemporary)) rmSync(join(folder, name), { force: true });
+  }
+  const images = [...contents].flatMap((content) => content?.images ?? []);
+  for (const name of new Set(images.flatMap(({ copy }) => copy?.file ?? []))) {
+    for (const file of folders.map((folder) => join(folder, name))) {
+      if (existsSync(file)) continue;
+      const bytes = await read(name);
+      // It was in the cache a moment ago.
+      if (bytes === undefined) throw new Error(`The image ${name} is no longer in the cache. Try again.`);
+      writeAtomically(file, bytes, temporaryFile(file));
+    }
+  }
+}

@@ -1,0 +1,285 @@
+import { hash, randomUUID } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type Clock, systemClock } from '../client/clock.ts';
+import { cleanText } from '../client/text.ts';
+import { userError } from '../failures/errors.ts';
+import { statsOf, writeError } from '../files/disk.ts';
+import { contains, pathFrom } from '../files/paths.ts';
+import type { Manifest } from './manifest.ts';
+
+/** Each output has its own manifest: in Astro's cache directory, or without Astro in `.cache`. */
+export function manifestFile({ cacheDir, root, outDir }: Record<'cacheDir' | 'root' | 'outDir', string>) {
+  const name = pathFrom(root, outDir);
+  const parts = ['manifest', ...(name === 'dist' ? [] : [encodeURIComponent(name)])];
+  // Several projects may share another folder. With a relative path, both can be moved together.
+  if (!contains(root, cacheDir)) parts.push(hash('sha256', pathFrom(cacheDir, outDir)).slice(0, 8));
+  return join(cacheDir, 'astro-snippets', `${parts.join('.')}.json`);
+}
+
+/** Where a project may have caches, whose config is not loaded. New ones are in the first folder. */
+export function cacheDirsOf(root: string): [own: string, other: string] {
+  const [astro, other] = [join(root, 'node_modules/.astro'), join(root, '.cache')];
+  const usesAstro = readdirSync(root).some((name) => /^astro\.config\.[cm]?[jt]s$/.test(name));
+  return usesAstro ? [astro, other] : [other, astro];
+}
+
+/** The manifest of an output folder, or where it would be. */
+export function manifestOf(root: string, outDir: string) {
+  const files = cacheDirsOf(root).map((cacheDir) => manifestFile({ cacheDir, root, outDir }));
+  return files.find(existsSync) ?? files[0] ?? '';
+}
+
+export function listManifests(root: string) {
+  return cacheDirsOf(root).flatMap((dir) => manifestsIn(join(dir, 'astro-snippets')));
+}
+
+/** All manifests in a folder. A running build has none, but a lock. */
+export function manifestsIn(folder: string) {
+  const records = namesIn(folder).flatMap((name) => {
+    const [, record, kind] = /^(manifest(?:\..+)?)\.(json|lock)$/.exec(name) ?? [];
+    const isThere = kind === 'json' || (kind === 'lock' && holderOf(join(folder, name)));
+    return isThere ? join(folder, `${record}.json`) : [];
+  });
+  return [...new Set(records)];
+}
+
+const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : []);
+
+const stemOf = (manifest: string) => manifest.replace(/\.json$/, '');
+
+/** Its own pack, and those of earlier ones. Several sites may share the folder. */
+export function listPacks(manifest: string) {
+  const stem = stemOf(manifest);
+  return namesIn(dirname(manifest))
+    .map((name) => join(dirname(manifest), name))
+    .filter((file) => file.startsWith(stem) && /^\.[0-9a-f]{16}\.pack$/.test(file.slice(stem.length)));
+}
+
+export const packFile = (manifest: string, id: string | undefined) => `${stemOf(manifest)}.${id}.pack`;
+
+/** @param record what names the pack that stays. */
+export function removeOtherPacks(manifest: string, record?: Manifest) {
+  const own = packFile(manifest, record?.pack?.id);
+  for (const file of listPacks(manifest)) if (file !== own) rmSync(file, { force: true });
+}
+
+/** A file that says, as a sentence, why there is no manifest. */
+export const missingNote = (manifest: string) => `${manifest}.missing`;
+
+/** @param why a sentence, or the error of a build, whose beginning is noted */
+export function noteMissing(manifest: string, why: string | Error) {
+  mkdirSync(dirname(manifest), { recursive: true });
+  writeFileSync(
+    missingNote(manifest),
+    typeof why === 'string' ? why : `The last build failed: ${startOf(why)}`,
+  );
+}
+
+/** Removes a manifest and its pages, and notes why. */
+export function removeManifest(manifest: string, why: string | Error) {
+  rmSync(manifest, { force: true });
+  removeOtherPacks(manifest);
+  noteMissing(manifest, why);
+}
+
+function startOf({ message }: Error) {
+  const lines = message.split('\n\n', 2).map((paragraph) => paragraph.split('\n', 1)[0]);
+  const text = lines.filter(Boolean).join(' ');
+  return text.endsWith('.') ? text : `${text}.`;
+}
+
+export interface LockHolder {
+  work: 'build' | 'refresh' | 'command';
+  /** Tells two locks of one process apart. */
+  token: string;
+  pid: number;
+  /** When the process started, in the system's units: another may get its pid later. */
+  started?: string | undefined;
+  host: string;
+}
+
+// Rendering blocks the event loop, so a heartbeat may be very late.
+const heartbeat = 5_000;
+const patience = 30_000;
+const pause = 100;
+const refreshPatience = 60_000;
+
+/** The lock of an output: beside the manifest, unless that is in the folder that Astro empties. */
+export function lockFile(manifest: string, outDir: string) {
+  const [beside, elsewhere] = possibleLockFiles(manifest);
+  return contains(outDir, manifest) ? elsewhere : beside;
+}
+
+/** Where the lock may be, if it is not known what Astro empties. */
+export function possibleLockFiles(manifest: string): [beside: string, elsewhere: string] {
+  const elsewhere = join(tmpdir(), 'astro-snippets', `${encodeURIComponent(manifest)}.lock`);
+  return [manifest.replace(/(\.json)?$/, '.lock'), elsewhere];
+}
+
+/**
+ * The lock of the commands of `--exec`, `--build` and `--after`, which may take the lock of the output. It is always beside the
+ * manifest: it comes back if a command empties the folder.
+ */
+export const commandLockFile = (manifest: string) => `${possibleLockFiles(manifest)[0]}.command`;
+
+/** Takes a lock that is free or abandoned. @throws AstroError if an abandoned one cannot be removed. */
+export function takeLock(file: string, work: LockHolder['work']) {
+  const { pid } = process;
+  const own: LockHolder = { work, token: randomUUID(), pid, started: startTimeOf(pid), host: hostname() };
+  const create = () => writeNew(file, JSON.stringify(own));
+  while (!create()) {
+    const holder = readHolder(file);
+    if (!holder) continue;
+    if (!isAbandoned(file, holder)) return undefined;
+    remove(file, holder);
+  }
+  const beat = setInterval(() => {
+    const now = new Date();
+    try {
+      // Another process may hold it by now: a build that fails does not release it.
+      const holder = readHolder(file);
+      if (holder?.token === own.token) return utimesSync(file, now, now);
+      // `npm ci` empties the folder. The lock of a build that failed must not come back.
+      if (!holder && work === 'command') create();
+    } catch {
+      // Tried again with the next beat.
+    }
+  }, heartbeat).unref();
+  return {
+    token: own.token,
+    /** Unless it was taken over. Never throws: the work is done. */
+    release() {
+      clearInterval(beat);
+      try {
+        remove(file, own);
+      } catch {
+        // Another process takes it over once this one has ended.
+      }
+    },
+  };
+}
+
+export interface WaitOptions {
+  log(line: string): void;
+  /** Throws if this holder is not waited for. By default, every holder is. */
+  refuse?(holder: LockHolder): void;
+  clock: Clock;
+  signal?: AbortSignal | undefined;
+}
+
+/** Takes a lock as soon as it is free. @throws as `refuse` and {@link takeLock}. */
+export async function waitForLock(file: string, work: LockHolder['work'], options: WaitOptions) {
+  for (;;) {
+    const lock = takeLock(file, work);
+    if (lock) return lock;
+    await waitUntilFree(file, options);
+  }
+}
+
+/** Waits until a lock is free. To take it could fail a build that has just begun. */
+export async function waitUntilFree(file: string, { log, refuse, clock, signal }: WaitOptions) {
+  let isLogged = false;
+  for (let holder = holderOf(file); holder; holder = holderOf(file)) {
+    refuse?.(holder);
+    if (!isLogged) log(`Waiting for ${describeHolder(holder)}.`);
+    isLogged = true;
+    await clock.wait(pause, signal);
+  }
+}
+
+/** Takes the lock of an output. @throws AstroError if another build, or a refresh that takes long, has it. */
+export function lockForBuild(file: string, folder: string, log: WaitOptions['log']) {
+  const until = Date.now() + refreshPatience;
+  const refuse = (holder: LockHolder) => {
+    if (holder.work === 'refresh' && Date.now() < until) return;
+    const message = `${folder} is in use by ${describeHolder(holder)}. The lock file is ${file}.`;
+    throw userError('output-in-use', message);
+  };
+  return waitForLock(file, 'build', { log, refuse, clock: systemClock });
+}
+
+/** Who holds a lock, and has not lost it. */
+export function holderOf(file: string) {
+  const holder = readHolder(file);
+  return holder && !isAbandoned(file, holder) ? holder : undefined;
+}
+
+function describeHolder({ pid, host }: LockHolder) {
+  const elsewhere = host === hostname() ? '' : ` on ${cleanText(host)}`;
+  return `another astro-snippets process${pid === 0 ? '' : ` (pid ${pid}${elsewhere})`}`;
+}
+
+/** Removes the lock of one holder, which another process may take in the meantime. */
+function remove(file: string, { token }: LockHolder) {
+  if (readHolder(file)?.token !== token) return;
+  const aside = `${file}.${randomUUID()}`;
+  try {
+    renameSync(file, aside);
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return;
+    throw writeError(file, error, 'The lock of a process that has ended is still there.');
+  }
+  if (readHolder(aside)?.token !== token) writeNew(file, readFileSync(aside, 'utf8'));
+  rmSync(aside, { force: true });
+}
+
+/** @returns `false` if the file exists. */
+function writeNew(file: string, text: string) {
+  mkdirSync(dirname(file), { recursive: true });
+  try {
+    writeFileSync(file, text, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (isCode(error, 'EEXIST')) return false;
+    throw error;
+  }
+}
+
+/** `undefined` without a lock. One that cannot be read, as it may be incomplete, counts as another machine's. */
+function readHolder(file: string) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    return isCode(error, 'ENOENT') ? undefined : { work: 'build', token: '', pid: 0, host: '' };
+  }
+}
+
+/** A program that builds again still holds the lock of a build that failed, for which Astro has no hook. */
+function isAbandoned(file: string, { work, host, pid, started }: LockHolder) {
+  if (host !== hostname()) return Date.now() - (statsOf(file)?.mtimeMs ?? 0) > patience;
+  return !isAlive(pid) || startTimeOf(pid) !== started || (work === 'build' && pid === process.pid);
+}
+
+function isAlive(pid: number) {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // The process exists, and belongs to another user.
+    return isCode(error, 'EPERM');
+  }
+}
+
+/** When a process started: field 22 of its `stat` on Linux, behind a name that may contain anything. */
+function startTimeOf(pid: number) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+  } catch {
+    return undefined;
+  }
+}
+
+function isCode(error: unknown, code: string) {
+  return (error as NodeJS.ErrnoException).code === code;
+}
