@@ -96,7 +96,7 @@ async function openChanges(cli: Cli, { patience, dryRun }: RefreshOptions, isRef
 function recordedImages({ output, snippets }: Manifest, folder: string) {
   const recorded: RecordedImages = new Map();
   for (const { url, copy } of snippets.flatMap(({ content }) => content?.images ?? [])) {
-    if (copy === undefined) recorded.set(url, { flaw: 'it could not be downloaded before' });
+    if (!copy) recorded.set(url, { flaw: 'it could not be downloaded before' });
     else if (existsSync(join(output, folder, copy.file))) recorded.set(url, { copy });
   }
   return recorded;
@@ -112,7 +112,7 @@ const deployPending = {
 export async function check(cli: Cli, { exec }: { exec?: string }) {
   const { terminal } = cli;
   // Inside the command of --exec, that this command has not ended is no reason to fail.
-  if (exec === undefined) return void (await showChanges(cli, isInside(cli)));
+  if (!exec) return void (await showChanges(cli, isInside(cli)));
   await whileAlone(cli, async (inner) => {
     const found = await showChanges(inner, false).catch((thrown: unknown) => {
       if (explain(thrown).exitStatus !== exitCodes.needsBuild) throw thrown;
@@ -121,8 +121,9 @@ export async function check(cli: Cli, { exec }: { exec?: string }) {
     if (found?.exitStatus === exitCodes.ok) return;
     const { changed = [], unfinished = [] } = found ?? {};
     const others = unfinished.filter((one) => one !== deployPending);
-    const isAgain = others.length < unfinished.length;
-    if (isAgain) terminal.printError('The last --exec command failed. Running it again.');
+    if (others.length < unfinished.length) {
+      terminal.printError('The last --exec command failed. Running it again.');
+    }
     // It is not known which pages use an entry of a collection, or what else is unfinished.
     const isKnown = found && others.length === 0 && changed.every(({ collections }) => !collections[0]);
     await addDue(inner, isKnown ? changed.flatMap(({ pages }) => pages) : undefined);
@@ -132,7 +133,7 @@ export async function check(cli: Cli, { exec }: { exec?: string }) {
     const failure = `The command of --exec exited with status ${status}. The next check with --exec runs it again.`;
     const missing = `There is still no record of a build at ${file}, so the next check with --exec runs the command again.`;
     if (status !== 0) terminal.printError(failure);
-    else if (found === undefined && manifest === undefined) terminal.printError(missing);
+    else if (!found && !manifest) terminal.printError(missing);
   });
 }
 
@@ -147,7 +148,7 @@ async function showChanges(cli: Cli, isInCommand: boolean) {
   const nothing = { toBuild: [], changed: [] };
   const { toBuild, changed: modified } = output === undefined ? nothing : await lookAtOutput(manifest);
   if (modified.length > 0) terminal.printError(describeChanged(modified));
-  const interrupted = manifest.files.filter(({ next }) => next !== undefined);
+  const interrupted = manifest.files.filter(({ next }) => next);
   const unfinished = [
     ...interrupted.map(({ name }) => ({ name, reason: 'was being written when a refresh was interrupted' })),
     ...(manifest.pending ? [refreshPending] : []),
@@ -219,7 +220,7 @@ export async function refreshSite(cli: Cli, options: RefreshOptions) {
   const pinned = { ...cli, manifest: manifestPath(cli) };
   for (const lock of possibleLockFiles(pinned.manifest)) await waitUntilFree(lock, waiting(cli));
   // From before the plan: it must not have what another command is renewing.
-  const isAlone = options.after !== undefined && !options.dryRun;
+  const isAlone = options.after && !options.dryRun;
   return isAlone ? whileAlone(pinned, (inner) => update(inner, options)) : update(pinned, options);
 }
 
@@ -241,9 +242,9 @@ async function update(cli: Cli, options: RefreshOptions): Promise<Refreshed> {
   const written = await locked(async () =>
     before === (await readText()) ? writeChanges(cli, changes, options) : undefined,
   );
-  if (written === undefined) return update(cli, options);
+  if (!written) return update(cli, options);
   const { document, runsCommand } = written;
-  if (after !== undefined && runsCommand) {
+  if (after && runsCommand) {
     // Without the lock, as it may be a build. What an earlier command was about is not on record.
     const exitStatus = await runWithLists(cli, after, manifest.pending ? undefined : document.written);
     document.after = { exitStatus };
@@ -269,7 +270,7 @@ async function writeChanges(cli: Cli, changes: OpenedChanges, options: RefreshOp
   // Out of date unless a command renews it.
   const outdated: NotWritten[] = stale.map(({ name, reason }) => ({ name, reason }));
   if (manifest.pending && outdated.length === 0) outdated.push(refreshPending);
-  const refused = after === undefined ? outdated : [];
+  const refused = after ? [] : outdated;
   const isRefused = refused.length > 0 || (toBuild.length > 0 && !skipModified);
   const pages = isRefused ? [] : plan.pages;
   let leftAlone: NotWritten[] = [];

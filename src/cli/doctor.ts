@@ -49,25 +49,25 @@ async function* checkSetup(cli: Cli, named: SnippetRequest | undefined): AsyncGe
     const { code, message, hint } = explain(thrown).error;
     return yield { group, name: 'settings', outcome, message, error: { code, message }, hint };
   }
-  if (settings.apiKey === undefined) {
+  if (!settings.apiKey) {
     const { code, text } = whyWithoutKey(settings);
     yield { group, name: 'api-key', outcome, message: text, hint: hints[code] };
   } else {
     const place = cli.env[variables.apiKey] ? 'in the environment' : 'in a file';
     yield ok(group, 'api-key', `${variables.apiKey} is set ${place}`);
   }
-  if ((settings.renderBaseUrl ?? settings.retrieveBaseUrl) === undefined) {
+  if (!settings.renderBaseUrl && !settings.retrieveBaseUrl) {
     const message = 'No base URL of the service is set';
     const hint = `${hints['missing-url']} Options in the Astro config are known after the first build.`;
     return yield { group, name: 'base-url', outcome, message, hint };
   }
-  if (settings.apiKey === undefined) return;
+  if (!settings.apiKey) return;
   const snippets = manifest?.snippets ?? [];
   const request = named ?? snippets.find(({ missing }) => !missing) ?? createRequest(1);
   const recorded = snippets.find(({ key }) => key === request.key);
   let ifMissing: string | undefined;
   if (recorded?.missing) ifMissing = `${nameOf(request)} does not exist, and all of its embeds are optional`;
-  else if (named === undefined && recorded === undefined) {
+  else if (!named && !recorded) {
     ifMissing = 'The service accepts the key. To fetch one of your snippets: astro-snippets doctor 42';
   }
   yield* checkVariant(settings, 'render', request, ifMissing);
@@ -83,7 +83,7 @@ async function* checkVariant(
   const { ca, renderBaseUrl, retrieveBaseUrl } = settings;
   const isRender = group === 'render';
   const [url, other] = isRender ? [renderBaseUrl, retrieveBaseUrl] : [retrieveBaseUrl, renderBaseUrl];
-  if (url === undefined) {
+  if (!url) {
     const message = `${variables[`${group}BaseUrl`]} is not set, so nothing is ${isRender ? 'rendered' : 'retrieved'}`;
     return yield { group, name: 'base-url', outcome: 'not-checked', message };
   }
@@ -97,7 +97,7 @@ async function* checkVariant(
     const client = new SnippetClient({ apiKey, ca, limits, patience: 0, [`${group}BaseUrl`]: baseUrl });
     try {
       // Without content, a retrieved snippet fails only a build that cannot render it.
-      await client.fetch(request, undefined, other === undefined ? undefined : group);
+      await client.fetch(request, undefined, other ? group : undefined);
       return undefined;
     } catch (error) {
       if (error instanceof SnippetError) return error;
@@ -109,15 +109,15 @@ async function* checkVariant(
   const start = performance.now();
   const error = await ask(url);
   const time = formatDuration(performance.now() - start);
-  if (error === undefined) return yield ok(group, 'snippet', `${nameOf(request)} arrived in ${time}`);
+  if (!error) return yield ok(group, 'snippet', `${nameOf(request)} arrived in ${time}`);
   const { code, message } = error;
   let title = titles[code];
   let hint: string = hints[code];
-  const mayBeSwapped = other !== undefined && (code === 'no-route' || code === 'not-found');
-  if (mayBeSwapped && (await ask(other)) === undefined) {
+  const mayBeSwapped = code === 'no-route' || code === 'not-found';
+  if (mayBeSwapped && other && !(await ask(other))) {
     const [own, others] = isRender ? ['rendering', 'retrieving'] : ['retrieving', 'rendering'];
     title = `The base URL is the URL for ${others}`;
     hint = `Swap the base URLs: ${own} works at ${other}.`;
-  } else if (code === 'not-found' && ifMissing !== undefined) return yield ok(group, 'snippet', ifMissing);
+  } else if (code === 'not-found' && ifMissing) return yield ok(group, 'snippet', ifMissing);
   yield { group, name: 'snippet', outcome: 'failed', error: { code, message }, message: title, hint };
 }

@@ -28,7 +28,7 @@ export async function inline(cli: Cli, folder: string, flags: SnippetsOptions, c
   const file = manifest === undefined ? manifestOf(cwd, to) : resolve(cwd, manifest);
   const record = lastRecordFile(file);
   // Only Astro says how it writes URLs.
-  if ((await readManifest(record)).manifest?.urls !== undefined) {
+  if ((await readManifest(record)).manifest?.urls) {
     const message = `${shownPath(cwd, to)} is the output of an Astro build, which has inlined its snippets.`;
     const hint = `Update it with \`astro-snippets refresh\`. If another generator writes it now, delete ${shownPath(cwd, record)} first.`;
     throw userError('unusable-output', message, hint);
@@ -58,7 +58,7 @@ const configFiles = ['snippets.config.js', 'snippets.config.mjs', 'snippets.conf
 /** Flags win over the config file, if there is one. */
 async function readOptions(cwd: string, flags: SnippetsOptions, apiKey = '') {
   const name = configFiles.find((one) => existsSync(join(cwd, one)));
-  if (name === undefined) return parseOptions(flags);
+  if (!name) return parseOptions(flags);
   const file = join(cwd, name);
   if (apiKey !== '' && keySearch(apiKey).isIn(await readFile(file))) {
     const hint = `Remove it there. ${hints['missing-key']}`;

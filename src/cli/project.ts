@@ -22,7 +22,7 @@ export function manifestPath({ cwd, manifest, output }: Cli) {
   const [only, ...others] = listManifests(cwd);
   // During a build, and after one that failed, there is no record, and another one would be misleading.
   const mayBeBuilt = existsSync(missingNote(own)) || (output === undefined && existsSync(outDir));
-  return only === undefined || others.length > 0 || mayBeBuilt ? own : only;
+  return !only || others.length > 0 || mayBeBuilt ? own : only;
 }
 
 export async function readRecord(cli: Cli) {
@@ -37,7 +37,7 @@ export async function readRecord(cli: Cli) {
 export async function openProject(cli: Cli, writes = false) {
   const { cwd, output } = cli;
   const { file, manifest, flaw } = await readRecord(cli);
-  if (manifest === undefined) throw await flawError(cwd, file, flaw);
+  if (!manifest) throw await flawError(cwd, file, flaw);
   if (output === undefined) return { file, manifest };
   await requireFolder(cwd, output, 'The output folder');
   const [passed, built] = [resolve(cwd, output), manifest.output];
@@ -73,7 +73,7 @@ async function flawError(cwd: string, file: string, flaw: string) {
 export async function requireFolder(cwd: string, folder: string, name: string, hint?: string) {
   const stats = await stat(resolve(cwd, folder)).catch(() => undefined);
   if (stats?.isDirectory()) return;
-  const problem = stats === undefined ? 'does not exist' : 'is not a folder';
+  const problem = stats ? 'is not a folder' : 'does not exist';
   throw userError('missing-output', `${name} ${cleanText(folder)} ${problem}.`, hint);
 }
 
@@ -83,7 +83,7 @@ export async function requireFolder(cwd: string, folder: string, name: string, h
  */
 export async function readSettings(cli: Cli, manifest: Manifest | undefined) {
   const environment = await readVariables(cli, manifest);
-  if (manifest === undefined) return resolveSettings(parseOptions({}), environment);
+  if (!manifest) return resolveSettings(parseOptions({}), environment);
   const { urlOptions, renderBaseUrl, retrieveBaseUrl, ...recorded } = manifest.settings;
   const urls = Object.fromEntries(urlOptions.map((name) => [name, manifest.settings[name]]));
   const settings = resolveSettings(parseOptions(urls), {
@@ -123,7 +123,7 @@ export function snippetLines(snippets: PlacedSnippet[], ifMissing: string, other
 }
 
 export function nameOf({ id, params }: Request) {
-  return `Snippet ${id}${params === undefined ? '' : ` ${cleanText(params)}`}`;
+  return `Snippet ${id}${params ? ` ${cleanText(params)}` : ''}`;
 }
 
 export function notWrittenLines(notWritten: readonly NotWritten[]) {
@@ -142,7 +142,7 @@ export async function list(cli: Cli) {
 function listSnippets(manifest: Manifest): ListOutput['snippets'] {
   return shownOn(manifest).map((shown) => {
     const { missing, content } = shown.recorded;
-    if (content === undefined) return shownSnippet(manifest, shown, { missing });
+    if (!content) return shownSnippet(manifest, shown, { missing });
     const { hash, variant, bytes, milliseconds } = content;
     const fetchedAt = new Date(content.fetchedAt).toISOString();
     return shownSnippet(manifest, shown, { content: { hash, variant, fetchedAt, bytes, milliseconds } });
@@ -159,8 +159,8 @@ export async function report(cli: Cli, to: string) {
     const { key = '' } = manifest.snippets[index] ?? {};
     const known = earlier.get(key);
     earlier.delete(key);
-    const change = known === undefined ? 'added' : known.hash === snippet.content?.hash ? 'same' : 'changed';
-    return { ...snippet, change: before === undefined ? 'unknown' : change };
+    const change = !known ? 'added' : known.hash === snippet.content?.hash ? 'same' : 'changed';
+    return { ...snippet, change: before ? change : 'unknown' };
   });
   for (const { id, params } of earlier.values()) {
     snippets.push({ id, params, change: 'gone', pages: [], collections: [] });
@@ -182,7 +182,7 @@ export async function report(cli: Cli, to: string) {
     snippets,
   };
   const file = resolve(cli.cwd, to);
-  if (cli.terminal.json === undefined) writeAtomically(file, await reportPage(document));
+  if (!cli.terminal.json) writeAtomically(file, await reportPage(document));
   cli.terminal.show(document, () => file);
 }
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { writeAtomically } from '../files/disk.ts';
 import { commandLockFile, holderOf, type WaitOptions, waitForLock } from '../record/record-files.ts';
 import type { ShownFile } from './cli-output.ts';
@@ -11,10 +11,7 @@ import type { Cli } from './terminal.ts';
 /** `undefined` if it may be any file. */
 type ChangedFiles = readonly ShownFile[] | undefined;
 
-/**
- * What `--exec` has deployed, in a file beside the record. What differs from the record is due, also after a command that
- * failed or was killed.
- */
+/** What `--exec` has deployed, in a file beside the record. What differs from the record is due. */
 interface Deployed {
   /** Of the record; absent if any file may have changed since. */
   builtAt?: string | undefined;
@@ -24,8 +21,7 @@ interface Deployed {
   hasBegun?: true;
 }
 
-const deployedFile = (record: string) =>
-  join(dirname(record), basename(record).replace(/^(?:manifest)?\.?/, 'deployed.'));
+const deployedFile = (record: string) => record.replace(/(?:manifest)?\.?([^/\\]*)$/, 'deployed.$1');
 
 /** `undefined` if `--exec` was never used. A damaged file means that nothing was deployed. */
 export function readDeployed(record: string): Promise<Deployed | undefined> {
@@ -54,7 +50,7 @@ async function compare(cli: Cli) {
 /** Nothing is due while what was made from the pages is out of date. */
 export async function isDue(cli: Cli) {
   const { manifest, deployed, changed } = await compare(cli);
-  if (manifest === undefined || manifest.pending) return false;
+  if (!manifest || manifest.pending) return false;
   return deployed.hasBegun === true || changed?.length !== 0;
 }
 
@@ -77,7 +73,7 @@ export async function deploy(cli: Cli, command: string) {
   if (fileNow !== file) await rm(deployedFile(file), { force: true });
   if (status !== 0) writeDeployed(fileNow, begun);
   // Without a record, there is nothing to compare with.
-  else if (now.builtAt === undefined) await rm(deployedFile(fileNow), { force: true });
+  else if (!now.builtAt) await rm(deployedFile(fileNow), { force: true });
   else writeDeployed(fileNow, now.builtAt === before.builtAt ? before : now);
   return status;
 }
@@ -85,8 +81,7 @@ export async function deploy(cli: Cli, command: string) {
 const lists = { ASTRO_SNIPPETS_CHANGED_FILES: 'file', ASTRO_SNIPPETS_CHANGED_URLS: 'url' } as const;
 
 /**
- * Runs a shell command with variables that name lists of the changed files and their URLs. If these are not known, the
- * variables are not set, even if this process has inherited them.
+ * Runs a shell command with variables that name lists of the changed files and their URLs. Without lists, they are unset.
  *
  * @returns the exit status, as from a shell: 128 + n after a signal, 127 if it could not be started.
  */

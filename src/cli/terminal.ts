@@ -62,7 +62,7 @@ export function explain(thrown: unknown) {
   const known: Partial<UserError> = error instanceof UserError ? error : {};
   // A report shows the code of each failure itself.
   const { code, hint, codes: [kind = 'unexpected', ...others] = [] } = known;
-  const shown = code === undefined ? message : `${message} [${code}]`;
+  const shown = code ? `${message} [${code}]` : message;
   const status = usageErrors.includes(code) ? exitCodes.usage : exitCodes.failed;
   return {
     text: hint === undefined ? shown : `${shown}\n\n${hint}`,
@@ -93,17 +93,13 @@ export class Terminal {
     this.#host = host;
   }
 
-  readonly print = (
-    text: string,
-    stream: 'stdout' | 'stderr' = 'stdout',
-    paint = (clean: string) => clean,
-  ) => {
+  readonly print = (text: string, stream = this.#host.stdout, paint = (clean: string) => clean) => {
     this.clearStatus();
     const time = this.isLog ? `${new Date().toTimeString().slice(0, 8)} ` : '';
-    this.#host[stream].write(`${paint(cleanLines(text)).replace(/^(?=.)/gm, time)}\n`);
+    stream.write(`${paint(cleanLines(text)).replace(/^(?=.)/gm, time)}\n`);
   };
 
-  readonly printError = (text: string) => this.print(text, 'stderr');
+  readonly printError = (text: string) => this.print(text, this.#host.stderr);
 
   printJson(output: object) {
     const indent = this.json === 'watch' ? 0 : 2;
@@ -113,32 +109,32 @@ export class Terminal {
   /** Prints a document as JSON, or its text, in color where there are colors. */
   show(document: { exitStatus: number }, textOf: () => string) {
     this.exitStatus = document.exitStatus;
-    if (this.json === undefined) this.print(textOf(), 'stdout', (clean) => this.#colored(clean));
-    else this.printJson(document);
+    if (this.json) this.printJson(document);
+    else this.print(textOf(), this.#host.stdout, this.#colored);
   }
 
-  #colored(clean: string) {
+  readonly #colored = (clean: string) => {
     const { stdout, env } = this.#host;
-    const isTerminal = stdout.isTTY === true || env['FORCE_COLOR'] !== undefined;
+    const isTerminal = stdout.isTTY || env['FORCE_COLOR'] !== undefined;
     // As `styleText` decides it, which reads the variables of the process.
     if (!isTerminal || WriteStream.prototype.getColorDepth(env) <= 2) return clean;
     return clean.replace(coloredLines, (line, sign: keyof typeof colors, mark: keyof typeof colors) =>
       styleText(colors[sign ?? mark], line, { validateStream: false }),
     );
-  }
+  };
 
   showFailure(thrown: unknown) {
     const { text, exitStatus, error } = explain(thrown);
     this.exitStatus = exitStatus;
     if (text !== '') this.printError(text);
-    if (this.json !== undefined && exitStatus !== exitCodes.ok) this.printJson({ exitStatus, error });
+    if (this.json && exitStatus !== exitCodes.ok) this.printJson({ exitStatus, error });
   }
 
   /** Says how far a long command is. On a terminal, one line is rewritten. */
   openProgress(): Progress {
     const { stderr, env, clock } = this.#host;
-    if (this.json !== undefined || this.isLog) return () => {};
-    if (stderr.isTTY !== true || env['TERM'] === 'dumb') {
+    if (this.json || this.isLog) return () => {};
+    if (!stderr.isTTY || env['TERM'] === 'dumb') {
       return paced({ first: 10_000, every: 10_000 }, this.printError, clock.now);
     }
     const rewrite = (line: string) => {

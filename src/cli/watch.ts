@@ -29,13 +29,13 @@ export async function watch(cli: Cli, options: WatchOptions) {
   const { terminal, clock, signals } = cli;
   const { build, exec, listen: address } = options;
   // With calls, it is for those that do not arrive.
-  const { every = address === undefined ? 30_000 : 300_000 } = options;
+  const { every = address ? 300_000 : 30_000 } = options;
   const { manifest } = await readRecord(cli);
   const webhook = address && readWebhookSecret(await readVariables(cli, manifest));
   // In advance, since an error that a site was not built does not pass by itself.
-  if (build === undefined || manifest !== undefined) await openProject(cli, true);
+  if (!build || manifest) await openProject(cli, true);
   // What is written from now on is deployed, even if this process ends before.
-  if (exec !== undefined) await addDue(cli, []);
+  if (exec) await addDue(cli, []);
   terminal.isLog = true;
   const stop = new AbortController();
   const { signal } = stop;
@@ -54,7 +54,7 @@ export async function watch(cli: Cli, options: WatchOptions) {
   try {
     const url = address && webhook && (await listen({ address, webhook, onCall, log, signal }));
     // Not before signals are handled: a caller may stop the command when it reads this.
-    const listening = url === undefined ? '' : `Listening for signed calls at ${url}\n`;
+    const listening = url ? `Listening for signed calls at ${url}\n` : '';
     const started = `${listening}Checking every ${every / 1000} s. Press Ctrl-C to stop.`;
     say({ event: 'started', everyMilliseconds: every, url }, started);
     while (!signal.aborted) {
@@ -87,7 +87,7 @@ function turns({ every, build, exec, ...options }: WatchOptions & { every: numbe
 
   const sayToBuild = (notWritten: NotWritten[]) => {
     const reasons = notWrittenLines(notWritten).join('\n');
-    const advice = build === undefined ? '\nBuild the site to update these pages.' : '';
+    const advice = build ? '' : '\nBuild the site to update these pages.';
     if (reasons && reasons !== toBuild) say({ event: 'not-written', notWritten }, reasons + advice);
     toBuild = reasons;
   };
@@ -110,7 +110,7 @@ function turns({ every, build, exec, ...options }: WatchOptions & { every: numbe
     } catch (thrown) {
       const { exitStatus, error } = explain(thrown);
       const { message, code, hint } = error;
-      if (build !== undefined && exitStatus === exitCodes.needsBuild) {
+      if (build && exitStatus === exitCodes.needsBuild) {
         sayToBuild([{ name: 'The site', reason: `has no usable record: ${message} [${code}]` }]);
         return noRecord;
       }
@@ -128,7 +128,7 @@ function turns({ every, build, exec, ...options }: WatchOptions & { every: numbe
     say({ event: 'building' }, 'Building the site.');
     const status = await runWithLists(cli, command, undefined);
     // Any file may have changed.
-    if (exec !== undefined) await addDue(cli, undefined);
+    if (exec) await addDue(cli, undefined);
     const { file, manifest: { builtAt = before } = {} } = await readRecord(cli);
     if (status === 0 && builtAt !== before) {
       say({ event: 'built', succeeded: true });
@@ -150,16 +150,16 @@ function turns({ every, build, exec, ...options }: WatchOptions & { every: numbe
     // A failed build leaves no record, which is nothing else to build.
     if (what !== undefined && what !== noRecord && what !== failed?.what) failed = undefined;
     const canBuild = clock.now() >= (failed?.until ?? 0) && !signal?.aborted;
-    if (build !== undefined && what && canBuild && (await buildSite(cli, build, what))) what = '';
+    if (build && what && canBuild && (await buildSite(cli, build, what))) what = '';
     // What a failed build has left is not deployed.
-    const canDeploy = failed === undefined && !signal?.aborted;
-    if (exec !== undefined && canDeploy && (await isDue(cli))) {
+    const canDeploy = !failed && !signal?.aborted;
+    if (exec && canDeploy && (await isDue(cli))) {
       const status = await deploy(cli, exec);
       const problem = status ? `exited with status ${status}` : undefined;
       const text = problem && `The command of --exec ${problem}. It is run again with the next check.`;
       say({ event: 'deployed', succeeded: status === 0, problem }, text);
     }
-    return what === '' && (exec === undefined || !(await isDue(cli)));
+    return what === '' && !(exec && (await isDue(cli)));
   };
 }
 
@@ -231,7 +231,7 @@ async function judge(request: IncomingMessage, webhook: Webhook): Promise<Verdic
   const { method, url, headers } = request;
   if (url !== '/') return [404, 'another path'];
   if (method !== 'POST') return [405, 'another method than POST'];
-  if (headers['webhook-signature'] === undefined) return [401, 'no signature'];
+  if (!headers['webhook-signature']) return [401, 'no signature'];
   const tooLong: Verdict = [413, 'a body of more than 64 KiB'];
   if (Number(headers['content-length'] ?? 0) > longestBody) return tooLong;
   let body = Buffer.alloc(0);

@@ -71,12 +71,12 @@ export class DevRun extends SiteRun {
       const { images } = this.settings;
       const [path = ''] = originalUrl.split('?');
       const folder = images && imageHref(images.assets, '');
-      const name = folder !== undefined && path.startsWith(folder) ? path.slice(folder.length) : '';
+      const name = folder && path.startsWith(folder) ? path.slice(folder.length) : '';
       const type = imageType(name);
-      if (type === undefined) return next();
+      if (!type) return next();
       const reading = this.open().then((fetcher) => fetcher.readImage(name));
       reading.then((bytes) => {
-        if (bytes === undefined) return next();
+        if (!bytes) return next();
         const headers = { 'content-type': type, 'content-length': bytes.length, 'cache-control': 'no-cache' };
         response.writeHead(200, headers).end(bytes);
       }, next);

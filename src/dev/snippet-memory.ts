@@ -40,10 +40,10 @@ export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string)
       if (!isTrouble(error)) snippet.content = undefined;
     }
     const { error, content } = snippet;
-    const isCalm = error === undefined || effectOf(error) === 'fail';
+    const isCalm = !error || effectOf(error) === 'fail';
     // A page asks every two seconds, and may be a little early.
     snippet.dueAt = start + (isCalm ? 1_900 : 9_900);
-    if (error !== undefined && content !== undefined && before === undefined) {
+    if (error && content && !before) {
       warn(`${error.message} Snippet ${request.id} is shown as it was last fetched.`);
     }
   };
@@ -64,7 +64,7 @@ export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string)
       const key = `${asHtml} ${request.key}`;
       const snippet = states.get(key) ?? { request, asHtml, dueAt: 0 };
       states.set(key, snippet);
-      const isNew = snippet.content === undefined && snippet.error === undefined;
+      const isNew = !snippet.content && !snippet.error;
       const updated = update(snippet);
       if (isNew || isLast) await updated;
       else updated?.catch(() => {});
@@ -87,7 +87,7 @@ export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string)
       const now = Date.now();
       for (const [key, { askedAt }] of shown) if (now > askedAt + 600_000) shown.delete(key);
       const known = shown.get(hash);
-      if (known !== undefined) known.askedAt = now;
+      if (known) known.askedAt = now;
       return known?.snippets;
     },
 
@@ -98,7 +98,7 @@ export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string)
   };
 }
 
-const isTrouble = (error?: SnippetFailure) => error !== undefined && effectOf(error) === 'children';
+const isTrouble = (error?: SnippetFailure) => error && effectOf(error) === 'children';
 
 /** What distinguishes one failure from another. Its sentence does not, since it counts attempts and seconds. */
 export function failureLook(error: SnippetFailure | undefined) {

@@ -16,11 +16,11 @@ export default defineToolbarApp({
       server.send('astro-snippets:ask', { hash, refresh: true });
     });
     server.on('astro-snippets:answer', ({ error }) => {
-      if (error !== undefined) status.textContent = error;
+      if (error) status.textContent = error;
     });
     app.onToggled(({ state }) => turn(state));
     const notify = () => {
-      const state = readSnippets().some(({ uses }) => uses?.some(({ error }) => error !== undefined));
+      const state = readSnippets().some(({ uses }) => uses?.some(({ error }) => error));
       app.toggleNotification({ state, level: 'error' });
     };
     document.addEventListener('astro:page-load', notify);

@@ -74,12 +74,12 @@ export function inlineTexts(
       // Plain text without a file extension in its URL may be a stream, which cannot wait.
       const kind = found === 'text' && !/\.\w+$/.test(path) ? undefined : found;
       const encoding = String(response.getHeader('content-encoding') ?? 'identity');
-      if (kind !== undefined && encoding === 'identity') {
+      if (kind && encoding === 'identity') {
         send(kind).catch((error) => response.destroy(error));
         return true;
       }
       Object.assign(response, { writeHead, write, end });
-      if (kind !== undefined && !encoded.has(path)) {
+      if (kind && !encoded.has(path)) {
         encoded.add(path);
         logger.warn(
           `${path} is sent with the content encoding ${encoding}, so it is left as it is, without its snippets. Compress responses only where the site is deployed.`,
@@ -118,12 +118,12 @@ function correctStatus({ options }: AstroIntegrationLogger) {
   const responses = new AsyncLocalStorage<ServerResponse>();
   // Before Astro 7, it is `dest`.
   const { dest, destination = dest } = options as object as Record<string, typeof options.destination>;
-  if (destination === undefined) return responses;
+  if (!destination) return responses;
   const write = destination.write.bind(destination);
   destination.write = (event) => {
     const response = responses.getStore();
     const status = /^\S*\[\d{3}\]/;
-    if (response === undefined || response.closed || !status.test(event.message)) return write(event);
+    if (!response || response.closed || !status.test(event.message)) return write(event);
     response.once('close', () => {
       const sent = styleText('red', `[${response.statusCode}]`);
       const message = response.statusCode === 500 ? event.message.replace(status, sent) : event.message;
@@ -171,7 +171,7 @@ function textInliner(run: DevRun, server: ViteDevServer, memory: SnippetMemory) 
         shown.flatMap(({ request, snippet: { content } }) => (content ? [[request.key, content]] : [])),
       );
       const failed = shown.flatMap(({ snippet: { content, error }, ...use }): FailedSnippet[] =>
-        content !== undefined || error === undefined ? [] : [{ ...use, error }],
+        content || !error ? [] : [{ ...use, error }],
       );
       if (isPage) {
         const blocks = blockFinder((key) => snippets.get(key)?.html, placeOf);
@@ -185,7 +185,7 @@ function textInliner(run: DevRun, server: ViteDevServer, memory: SnippetMemory) 
       }
       throwFailures({ failed, notAsked: 0, embeds: invalid, placeOf });
       const panel = panelSnippets(shown, snippets, (id) => linkOf(id, settings.editUrl, warn), describeUse);
-      const linked = hash === undefined ? undefined : panel;
+      const linked = hash ? panel : undefined;
       const inlinePage = pageInliner({ snippets, rules: { policy: 'none' }, linked, hash });
       const { file } = inlinePage({ name: page, kind }, bytes, embeds);
       if (containsKnownKey(file.toString('latin1'))) throw keyError(shown, page);
@@ -194,7 +194,7 @@ function textInliner(run: DevRun, server: ViteDevServer, memory: SnippetMemory) 
       const message = cleanLines((error as Error).message);
       const { code, hint: next = '' }: Partial<UserError> = error instanceof UserError ? error : {};
       // A report names the codes itself.
-      const hint = code === undefined ? next : `${code}: ${next}`;
+      const hint = code ? `${code}: ${next}` : next;
       const more = hint && `\n\n  Hint:\n${hint.replaceAll(/^/gm, '    ')}\n`;
       lines.set(failures ?? message, () => logger.error(message.trimEnd() + more));
       // Astro's error overlay expects HTML.
@@ -274,7 +274,7 @@ function errorPage(base: string, error: { message: string; hint: string }, hash:
   return `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Error</title></head>
-<body>${hash === undefined ? '' : dataElement([], hash)}<noscript>${error.message}<br>${error.hint}</noscript>
+<body>${hash ? dataElement([], hash) : ''}<noscript>${error.message}<br>${error.hint}</noscript>
 <script type="module">
 import { createHotContext, ErrorOverlay } from '${base}@vite/client';
 const hot = createHotContext('/@astro-snippets');

@@ -26,7 +26,7 @@ export function panelSnippets<Use extends Pick<SnippetUse, 'request'>, Said = ne
 /** @throws AstroError if the option `editUrl` throws, or returns anything but a URL. */
 export function linkSnippets(settings: Settings, uses: readonly SnippetUse[], fetched: FetchedSnippets) {
   const { editLinks, editUrl } = settings;
-  if (!editLinks || editUrl === undefined) return undefined;
+  if (!editLinks || !editUrl) return undefined;
   const isWebUrl = ({ protocol }: URL) => /^https?:$/.test(protocol);
   return panelSnippets(uses, fetched, (id) => editUrlOf(id, editUrl, isWebUrl));
 }
@@ -39,14 +39,14 @@ export interface EditLinks {
 
 /** Marks the embeds of a document where a browser reads comments, and adds what the panel reads. */
 export function linkPage(page: Buffer, embeds: readonly FileEmbed[], { linked, hash }: EditLinks) {
-  if (linked === undefined) return { embeds };
+  if (!linked) return { embeds };
   const { start, unmarked } = readPage(page.toString('latin1'), embeds);
   if (start === undefined) return { embeds };
   const snippets = [...Map.groupBy(embeds, ({ request }) => request.id)].map(([id, shown]) => {
     const places = new Set(shown.flatMap((embed) => unmarked.get(embed) ?? []));
     return { id, ...linked[id], unmarked: [...places] };
   });
-  const script = hash === undefined ? `<script type="module">${panelScript()}</script>` : '';
+  const script = hash ? '' : `<script type="module">${panelScript()}</script>`;
   return {
     embeds: embeds.map((embed) =>
       unmarked.has(embed) ? embed : { ...embed, form: { ...embed.form, mark: `${embed.request.id}` } },
@@ -57,7 +57,7 @@ export function linkPage(page: Buffer, embeds: readonly FileEmbed[], { linked, h
 
 /** What the scripts of a page read. In ASCII, as it may be in any encoding. */
 export function dataElement(snippets: readonly object[], hash?: string) {
-  const attribute = hash === undefined ? '' : ` data-hash="${hash}"`;
+  const attribute = hash ? ` data-hash="${hash}"` : '';
   // Without what could end the script.
   const data = JSON.stringify(snippets).replace(/[<>&\u0080-\uffff]/g, asUnit);
   return `<script type="application/json" id="snippet-edit-links"${attribute}>${data}</script>`;

@@ -1,6 +1,6 @@
-// The list of the snippets of a page, with links to where each is edited, and outlines around the snippet whose entry has
-// the focus. Built pages with `editLinks` have it behind a button, pages of `astro dev` in Astro's toolbar. It changes
-// nothing of the page but for one element behind <body>. In ASCII, as a page may be in any encoding.
+// Lists the snippets of a page, with links to where each is edited, and outlines the one whose entry has the focus: behind
+// a button on built pages with `editLinks`, in Astro's toolbar in `astro dev`. Adds nothing to the page but one element
+// behind <body>. In ASCII, as a page may be in any encoding.
 
 const styles = `
   * { box-sizing: border-box }
@@ -102,7 +102,7 @@ export function addPanel(root, ...controls) {
       const embed = `<snippet-embed id="${id}"${attributes}></snippet-embed>`;
       const onclick = () => navigator.clipboard.writeText(embed);
       item.append(make('p', { textContent: facts }));
-      if (error !== undefined) item.append(make('p', { className: 'error', textContent: error }));
+      if (error) item.append(make('p', { className: 'error', textContent: error }));
       item.append(make('button', { type: 'button', textContent: 'Copy embed', onclick }));
     }
     item.addEventListener('focusin', () => {
