@@ -17,10 +17,11 @@ export interface RetrievedSnippet {
   content?: string | undefined;
 }
 
-const rendered: z.ZodType<Partial<RetrievedSnippet>> = z.object({ content: z.string() });
-
 const text = z.preprocess((value) => value ?? undefined, z.string().optional());
-const retrieved: z.ZodType<Partial<RetrievedSnippet>> = z.object({ id: z.int(), name: text, content: text });
+const schemas: Record<Variant, z.ZodType<Partial<RetrievedSnippet>>> = {
+  render: z.object({ content: z.string() }),
+  retrieve: z.object({ id: z.int(), name: text, content: text }),
+};
 
 const cleaned = z.string().transform(cleanText);
 // A field of the wrong type is dropped, and the others stay.
@@ -33,7 +34,7 @@ export type Problem = z.infer<typeof problemSchema>;
 // Recognized without the media type too: some gateways rewrite it.
 const completeProblem = z.object({ status: z.int(), title: cleaned, detail: cleaned, type: cleaned });
 
-function read<T>(schema: z.ZodType<T>, body: Uint8Array): T | undefined {
+function read<T>(schema: z.ZodType<T>, body: Uint8Array) {
   try {
     return schema.safeParse(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))).data;
   } catch {
@@ -54,7 +55,7 @@ export interface Response {
 }
 
 // Those of the specification (section 7), and of servers and gateways in between.
-const codes: Readonly<Record<number, SnippetErrorCode>> = {
+const codes: Record<number, SnippetErrorCode> = {
   401: 'unauthorized',
   402: 'payment-required',
   403: 'forbidden',
@@ -68,7 +69,7 @@ const codes: Readonly<Record<number, SnippetErrorCode>> = {
 };
 
 // The service sends a problem with every error (section 7). Without one, something else answered.
-const withoutRoute: ReadonlySet<number> = new Set([404, 405, 410, 501]);
+const withoutRoute = [404, 405, 410, 501];
 
 /** What follows a failed attempt. */
 export type Verdict =
@@ -77,7 +78,7 @@ export type Verdict =
   | 'elsewhere' // Ask the other variant.
   | 'again'; // It may be temporary.
 
-const verdicts: Readonly<Partial<Record<SnippetErrorCode, Verdict>> & Record<EndingCode, 'end'>> = {
+const verdicts: Partial<Record<SnippetErrorCode, Verdict>> & Record<EndingCode, 'end'> = {
   unauthorized: 'end',
   'payment-required': 'end',
   'no-route': 'elsewhere',
@@ -95,14 +96,15 @@ export function verdictOf(code: SnippetErrorCode): Verdict {
 export function readAnswer(answer: Answer, variant: Variant, id: number, now: number): Response {
   const { status, contentType, body } = answer;
   if (status === 200) {
-    const schema = variant === 'render' ? rendered : retrieved;
-    const { id: sent = id, ...value } = read(schema, body) ?? { id: Number.NaN };
+    const { id: sent = id, ...value } = read(schemas[variant], body) ?? { id: Number.NaN };
     return sent === id ? { value, status } : { code: 'bad-answer', status };
   }
   const isDeclared = /^application\/problem\+json\s*(;|$)/i.test(contentType.trim());
   const problem = read<Problem>(isDeclared ? problemSchema : completeProblem, body);
-  const retryAfter = parseRetryAfter(answer.retryAfter, now);
-  return { code: codeOf(status, problem), status, problem, retryAfter };
+  const isNoRoute = problem === undefined && withoutRoute.includes(status);
+  const isRedirect = status >= 300 && status < 400;
+  const code = isNoRoute ? 'no-route' : (codes[status] ?? (isRedirect ? 'redirect' : 'unexpected-status'));
+  return { code, status, problem, retryAfter: parseRetryAfter(answer.retryAfter, now) };
 }
 
 export function readFailure(error: unknown): Response {
@@ -110,12 +112,7 @@ export function readFailure(error: unknown): Response {
   return { code: kind, reason: reasonOf(error), isUnreachable: isUnreachable ?? false };
 }
 
-function codeOf(status: number, problem: Problem | undefined): SnippetErrorCode {
-  if (problem === undefined && withoutRoute.has(status)) return 'no-route';
-  return codes[status] ?? (status >= 300 && status < 400 ? 'redirect' : 'unexpected-status');
-}
-
-export function describe({ code, status, problem, reason, retryAfter }: Response): string {
+export function describe({ code, status, problem, reason, retryAfter }: Response) {
   if (reason !== undefined) return reason;
   if (code === 'bad-answer') return 'the answer is cut off or is not what the specification says';
   if (code === 'no-content') return 'the answer has no content';
@@ -123,14 +120,14 @@ export function describe({ code, status, problem, reason, retryAfter }: Response
   const wait = retryAfter === undefined ? '' : `, retry after ${formatDuration(retryAfter)}`;
   if (problem === undefined) return `the service answered ${status} without a problem object${wait}`;
   const { title = '', detail = '' } = problem;
-  return `${status} ${[title, detail].filter((text) => text !== '').join(': ')}${wait}`;
+  return `${status} ${[title, detail].filter(Boolean).join(': ')}${wait}`;
 }
 
 // RFC 9110, section 5.6.7. Date.parse would also accept "1" and "-5".
 const httpDate = /^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$/;
 
 /** Parses a `Retry-After` header (RFC 9110, section 10.2.3) as milliseconds from `now`. */
-export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
+export function parseRetryAfter(header: string | undefined, now: number) {
   const value = header?.trim() ?? '';
   if (/^[0-9]{1,15}$/.test(value)) return Number(value) * 1000;
   if (!httpDate.test(value)) return undefined;

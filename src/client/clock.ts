@@ -14,7 +14,7 @@ export interface Clock {
 const longestTimer = 2 ** 31 - 1;
 
 /** For timers of any length: people write `1y` for "no limit". */
-export function timerLength(milliseconds: number): number {
+export function timerLength(milliseconds: number) {
   return Math.min(milliseconds, longestTimer);
 }
 

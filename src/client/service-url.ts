@@ -1,17 +1,14 @@
 import { SnippetError, type SnippetRequest } from './snippet-request.ts';
-import { cleanText } from './text.ts';
+import { cleanText, protectKey } from './text.ts';
 
 /** The service's variants (specification, section 4): `render` is variant B, `retrieve` is variant A. */
 export type Variant = 'retrieve' | 'render';
 
 /** With its path prefix (specification, section 1), without a trailing slash. */
-export interface BaseUrl {
-  href: string;
-  origin: string;
-}
+export type BaseUrl = ReturnType<typeof parseBaseUrl>;
 
 /** @throws SnippetError `invalid-options`, with a message that begins with `name`. */
-export function parseBaseUrl(name: string, value: unknown): BaseUrl {
+export function parseBaseUrl(name: string, value: unknown) {
   const invalid = (flaw: string) => new SnippetError('invalid-options', `${name} ${flaw}`);
   if (typeof value !== 'string') throw invalid('must be a string.');
   const url = URL.parse(value);
@@ -24,31 +21,28 @@ export function parseBaseUrl(name: string, value: unknown): BaseUrl {
     const scheme = cleanText(url.protocol);
     throw invalid(`must start with "https:", not "${scheme}". The service accepts HTTPS requests only.`);
   }
-  if (url.search !== '' || url.hash !== '' || /[?#]/.test(value)) {
-    throw invalid('must not contain a query or a fragment.');
-  }
+  if (/[?#]/.test(value)) throw invalid('must not contain a query or a fragment.');
   return { href: url.href.replace(/\/+$/, ''), origin: url.origin };
 }
 
 /** Specification, sections 4.1 and 4.2. */
-export function snippetUrl(base: BaseUrl, variant: Variant, { id, params }: SnippetRequest): string {
-  const path = `${base.href}/snippets/${id}${variant === 'render' ? '/render' : ''}`;
+export function snippetUrl({ href }: BaseUrl, variant: Variant, { id, params }: SnippetRequest) {
+  const path = `${href}/snippets/${id}${variant === 'render' ? '/render' : ''}`;
   return params === undefined ? path : `${path}?params=${encodeURIComponent(params)}`;
 }
 
-/** Before a key gets into a header: an HTTP library quotes a header that it rejects. */
-export function checkApiKey(key: unknown, name = 'The API key'): string {
-  const flaw = flawOf(key);
-  if (flaw === undefined) return key as string;
-  throw new SnippetError('invalid-options', `${name} ${flaw}. Its value is not shown on purpose.`);
-}
-
-function flawOf(key: unknown): string | undefined {
-  if (typeof key !== 'string') return 'is not a string';
-  if (key === '') return 'is empty';
-  if (key.trim() !== key) return 'has white space or a line break at its start or end';
-  if (!/^[\x21-\x7e]+$/.test(key)) return 'contains a space, a control character or a non-ASCII character';
+/** Before a key gets into a header: an HTTP library quotes a header that it rejects. From then on, the key is protected. */
+export function checkApiKey(key: unknown, name = 'The API key') {
+  const invalid = (flaw: string) =>
+    new SnippetError('invalid-options', `${name} ${flaw}. Its value is not shown on purpose.`);
+  if (typeof key !== 'string') throw invalid('is not a string');
+  if (key === '') throw invalid('is empty');
+  if (key.trim() !== key) throw invalid('has white space or a line break at its start or end');
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw invalid('contains a space, a control character or a non-ASCII character');
+  }
   // A shorter one may be in any page by chance.
-  if (key.length < 8) return 'has fewer than 8 characters';
-  return undefined;
+  if (key.length < 8) throw invalid('has fewer than 8 characters');
+  protectKey(key);
+  return key;
 }

@@ -5,8 +5,14 @@ import { nodeFlaw } from './node-version.ts';
 import { Endpoint } from './retry-policy.ts';
 import { type Counts, type Notice, Scheduler } from './scheduler.ts';
 import { checkApiKey, parseBaseUrl, snippetUrl, type Variant } from './service-url.ts';
-import { createRequest, type Params, SnippetError, type SnippetRequest } from './snippet-request.ts';
-import { containsKnownKey, protectKey } from './text.ts';
+import {
+  createRequest,
+  invalidParams,
+  type Params,
+  SnippetError,
+  type SnippetRequest,
+} from './snippet-request.ts';
+import { containsKnownKey } from './text.ts';
 import { httpsTransport, type Transport } from './transport.ts';
 
 export interface SnippetClientOptions {
@@ -34,7 +40,6 @@ export interface SnippetClientOptions {
   onNotice?: ((notice: Notice) => void) | undefined;
 }
 
-/** For this package and its tests. */
 export interface ClientParts {
   clock?: Clock | undefined;
   transport?: Transport | undefined;
@@ -46,7 +51,7 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** A snippet's content, and where it came from. */
+/** The content of a snippet, and where it came from. */
 export interface Snippet extends RenderedSnippet {
   variant: Variant;
   /** Only of a retrieved snippet. */
@@ -85,7 +90,6 @@ export class SnippetClient {
       throw invalid(`limits.${unknown} is not a limit. There are ${names.join(', ')}.`);
     }
     const apiKey = checkApiKey(options.apiKey);
-    protectKey(apiKey);
     if (!Number.isSafeInteger(concurrency) || concurrency < 1) {
       throw invalid('concurrency must be a positive whole number.');
     }
@@ -101,18 +105,17 @@ export class SnippetClient {
       authorization: `Bearer ${apiKey}`,
       accept: 'application/json, application/problem+json',
     };
-    const service = transport ?? httpsTransport({ ca: options.ca, concurrency, limits: this.#limits });
-    this.#transport = service;
+    this.#transport = transport ?? httpsTransport({ ca: options.ca, concurrency, limits: this.#limits });
     this.#scheduler = new Scheduler({
       endpoints: this.#endpoints,
       clock,
       limits: this.#limits,
       patience,
-      most: () => Math.min(concurrency, service.capacity),
-      async ask({ request, endpoint: { base, variant }, milliseconds }, signal) {
+      most: () => Math.min(concurrency, this.#transport.capacity),
+      ask: async ({ request, endpoint: { base, variant }, milliseconds }, signal) => {
         const url = snippetUrl(base, variant, request);
         try {
-          const answer = await service.send({ url, headers, milliseconds }, signal);
+          const answer = await this.#transport.send({ url, headers, milliseconds }, signal);
           return readAnswer(answer, variant, request.id, clock.now());
         } catch (error) {
           signal.throwIfAborted();
@@ -167,14 +170,13 @@ export class SnippetClient {
     const endpoints = this.#endpoints.filter(({ variant }) => variant === (only ?? variant));
     if (endpoints.length === 0) throw new SnippetError('invalid-options', `${only}BaseUrl is not set.`);
     const { id: snippetId, params = '' } = request;
-    const invalid = (reason: string) => new SnippetError('invalid-params', reason, { snippetId });
     // Those of a manifest were checked in another process.
-    if (containsKnownKey(params)) throw invalid('its params contain the API key.');
+    if (containsKnownKey(params)) throw invalidParams('its params contain the API key.', snippetId);
     const { urlLength } = this.#limits;
     for (const { base, variant } of endpoints) {
       const { length } = snippetUrl(base, variant, request);
-      if (length <= urlLength) continue;
-      throw invalid(`its params make a URL of ${length} characters; the limit is ${urlLength}.`);
+      const flaw = `its params make a URL of ${length} characters; the limit is ${urlLength}.`;
+      if (length > urlLength) throw invalidParams(flaw, snippetId);
     }
     try {
       const { attempts, ...snippet } = await this.#scheduler.fetch(request, endpoints, signal);

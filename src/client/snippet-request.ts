@@ -25,27 +25,28 @@ const tooDeep = `is nested more than ${maxDepth} levels deep.`;
  *
  * @throws SnippetError `invalid-id`, or `invalid-params` for what JSON would drop, change or reject, with its path.
  */
-export function createRequest(id: unknown, params?: unknown): SnippetRequest {
+export function createRequest(id: unknown, params?: unknown) {
   return toRequest(parseSnippetId(id), canonicalParams(params));
 }
 
 /** The same for text. Numbers that JavaScript would change, such as `1e400`, are refused. */
-export function parseRequest(id: string | undefined, params: string | undefined): SnippetRequest {
+export function parseRequest(id: string | undefined, params: string | undefined) {
   const snippetId = parseSnippetId(id);
-  if (params === undefined) return toRequest(snippetId, undefined);
+  if (params === undefined) return createRequest(snippetId);
   // First: an error of JSON.parse may quote half a key.
   refuseKey(params);
-  let variables: unknown;
   try {
-    variables = JSON.parse(params, keepInexact);
+    return createRequest(snippetId, JSON.parse(params, keepInexact));
   } catch (error) {
-    const isDeep = error instanceof RangeError;
-    throw new SnippetError(
-      'invalid-params',
-      `params ${isDeep ? tooDeep : `is not JSON: ${reasonOf(error)}`}`,
+    if (error instanceof SnippetError) throw error;
+    throw invalidParams(
+      `params ${error instanceof RangeError ? tooDeep : `is not JSON: ${reasonOf(error)}`}`,
     );
   }
-  return toRequest(snippetId, canonicalParams(variables ?? null));
+}
+
+export function invalidParams(reason: string, snippetId?: number) {
+  return new SnippetError('invalid-params', reason, { snippetId });
 }
 
 /** A schema of zod, or of any library that implements Standard Schema. */
@@ -79,13 +80,10 @@ export function defineSnippet<Schema extends ParamsSchema | undefined = undefine
 }
 
 /** @throws SnippetError `invalid-params`, with each issue that the schema finds. */
-export async function definedRequest(
-  { id, params: schema }: SnippetDefinition,
-  params: unknown,
-): Promise<SnippetRequest> {
+export async function definedRequest({ id, params: schema }: SnippetDefinition, params: unknown) {
   if (schema === undefined) {
     if (params === undefined) return createRequest(id);
-    throw new SnippetError('invalid-params', 'it is defined without params.', { snippetId: id });
+    throw invalidParams('it is defined without params.', id);
   }
   const result = await schema['~standard'].validate(params);
   if (result.issues === undefined) return createRequest(id, result.value);
@@ -93,7 +91,7 @@ export async function definedRequest(
     const keys = path.map((part) => String(typeof part === 'object' ? part.key : part));
     return `${['params', ...keys].join('.')}: ${cleanText(message)}`;
   });
-  throw new SnippetError('invalid-params', flaws.join('; '), { snippetId: id });
+  throw invalidParams(flaws.join('; '), id);
 }
 
 /** For an id and params that were checked before. */
@@ -106,39 +104,37 @@ export function paramsObject({ params }: SnippetRequest): Params | undefined {
 }
 
 /** A positive safe integer, or its digits: anything else could climb out of the URL's path. */
-export function parseSnippetId(value: unknown): number {
+export function parseSnippetId(value: unknown) {
   const id = typeof value === 'string' && /^[1-9][0-9]{0,15}$/.test(value) ? Number(value) : value;
   if (typeof id === 'number' && Number.isSafeInteger(id) && id > 0) return id;
   if (value === undefined) throw new SnippetError('invalid-id', 'The snippet id is missing.');
   throw new SnippetError('invalid-id', `A snippet id must be a positive whole number, not ${shown(value)}.`);
 }
 
-function shown(value: unknown): string {
+function shown(value: unknown) {
   if (typeof value === 'string') return `"${cleanText(value)}"`;
   if (typeof value === 'number' || typeof value === 'bigint') return `the ${typeof value} ${value}`;
   return kindOf(value);
 }
 
 /** With sorted keys. An API key is refused: the page, the manifest and the service's log would show it. */
-function canonicalParams(params: unknown): string | undefined {
+function canonicalParams(params: unknown) {
   if (params === undefined) return undefined;
   if (!isPlainObject(params)) {
-    throw new SnippetError('invalid-params', `params must be a plain object, not ${kindOf(params)}.`);
+    throw invalidParams(`params must be a plain object, not ${kindOf(params)}.`);
   }
-  const copy = canonicalCopy(params, 'params', []);
-  if (Object.keys(copy as object).length === 0) return undefined;
-  const text = JSON.stringify(copy);
+  const text = JSON.stringify(canonicalCopy(params, 'params', []));
   refuseKey(text);
-  return text;
+  return text === '{}' ? undefined : text;
 }
 
-function refuseKey(params: string): void {
+function refuseKey(params: string) {
   if (!containsKnownKey(params)) return;
-  throw new SnippetError('invalid-params', 'params contains the API key. Its value is not shown on purpose.');
+  throw invalidParams('params contains the API key. Its value is not shown on purpose.');
 }
 
 function canonicalCopy(value: unknown, path: string, ancestors: readonly object[]): unknown {
-  const invalid = (flaw: string) => new SnippetError('invalid-params', `${path} ${flaw}`);
+  const invalid = (flaw: string) => invalidParams(`${path} ${flaw}`);
   if (value === null || typeof value === 'boolean' || Number.isFinite(value)) return value;
   if (typeof value === 'string') {
     if (value.isWellFormed()) return value;
@@ -169,7 +165,7 @@ function canonicalCopy(value: unknown, path: string, ancestors: readonly object[
   return copy;
 }
 
-function pathTo(holder: string, key: string): string {
+function pathTo(holder: string, key: string) {
   return /^[A-Za-z_$][\w$]*$/.test(key) ? `${holder}.${key}` : `${holder}[${cleanText(JSON.stringify(key))}]`;
 }
 
@@ -181,7 +177,7 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-function kindOf(value: unknown): string {
+function kindOf(value: unknown) {
   if (value === null) return 'null';
   if (value === undefined) return 'undefined';
   if (Array.isArray(value)) return 'an array';
@@ -194,14 +190,14 @@ function kindOf(value: unknown): string {
 /** A number as it is written, which `JSON.parse` would change. */
 class InexactNumber extends String {}
 
-function keepInexact(_key: string, value: unknown, { source = '' }: { source?: string } = {}): unknown {
+function keepInexact(_key: string, value: unknown, { source = '' }: { source?: string } = {}) {
   if (typeof value !== 'number') return value;
   const isExact = Number.isFinite(value) && significantDigits(String(value)) === significantDigits(source);
   return isExact ? value : new InexactNumber(source);
 }
 
 /** Enough to compare: `JSON.parse` rounds digits but keeps the magnitude. */
-function significantDigits(number: string): string {
+function significantDigits(number: string) {
   const digits = number.replace(/e.*$/i, '').replace(/[-.]/g, '');
   return /^0*(.*[1-9])?/.exec(digits)?.[1] ?? '';
 }
@@ -266,7 +262,9 @@ export class SnippetError extends Error {
   constructor(code: SnippetErrorCode, reason: string, fields: SnippetErrorFields = {}) {
     const { snippetId, variant, attempts = 0, status, problem, cause } = fields;
     const clean = cleanLines(reason);
-    super(messageOf(clean, snippetId, variant), cause === undefined ? undefined : { cause });
+    const task = variant && ` could not be ${variant === 'render' ? 'rendered' : 'retrieved'}`;
+    const message = snippetId === undefined ? clean : `Snippet ${snippetId}${task ?? ''}: ${clean}`;
+    super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.reason = clean;
     this.snippetId = snippetId;
@@ -277,10 +275,4 @@ export class SnippetError extends Error {
     this.detail = problem?.detail;
     this.type = problem?.type;
   }
-}
-
-function messageOf(reason: string, snippetId: number | undefined, variant: Variant | undefined): string {
-  if (snippetId === undefined) return reason;
-  if (variant === undefined) return `Snippet ${snippetId}: ${reason}`;
-  return `Snippet ${snippetId} could not be ${variant === 'render' ? 'rendered' : 'retrieved'}: ${reason}`;
 }

@@ -1,41 +1,37 @@
 import ms, { type StringValue } from 'ms';
 
 /** `1 page`, `2 pages`. */
-export function count(number: number, one: string, other = `${one}s`): string {
+export function count(number: number, one: string, other = `${one}s`) {
   return `${number} ${number === 1 ? one : other}`;
 }
 
-const second = 1000;
-const minute = 60 * second;
-const hour = 60 * minute;
-const day = 24 * hour;
-
 /** `12ms`, `1.25s`, `3m`; or `3 minutes`. Minutes, hours and days are rounded up. */
-export function formatDuration(milliseconds: number, display: 'narrow' | 'long' = 'narrow'): string {
-  if (milliseconds < second) return inUnit(Math.round(milliseconds), 'millisecond', display);
-  if (milliseconds < 2 * minute) return inUnit(milliseconds / second, 'second', display);
+export function formatDuration(milliseconds: number, display?: 'narrow' | 'long') {
+  const seconds = milliseconds / 1000;
+  if (seconds < 1) return inUnit(Math.round(milliseconds), 'millisecond', display);
+  if (seconds < 120) return inUnit(seconds, 'second', display);
   // After rounding, so that two hours are never 120 minutes.
-  const minutes = Math.ceil(milliseconds / minute);
+  const minutes = Math.ceil(seconds / 60);
   if (minutes < 120) return inUnit(minutes, 'minute', display);
-  const hours = Math.ceil(milliseconds / hour);
+  const hours = Math.ceil(minutes / 60);
   if (hours < 48) return inUnit(hours, 'hour', display);
-  return inUnit(Math.ceil(milliseconds / day), 'day', display);
+  return inUnit(Math.ceil(hours / 24), 'day', display);
 }
 
 /** Parses `30s`, `1.5h` or `7 days`, as milliseconds. */
-export function parseDuration(text: string): number | undefined {
+export function parseDuration(text: string) {
   // The unit is required: without one, some would mean seconds and others milliseconds.
   if (text.length > 100 || !/^\d.*[a-z]$/i.test(text.trim())) return undefined;
-  const milliseconds = ms(text.trim() as StringValue) as number | undefined;
+  const milliseconds = ms(text.trim() as StringValue);
   return Number.isFinite(milliseconds) ? milliseconds : undefined;
 }
 
 /** `512B`, `1.5kB`. */
-export function formatBytes(bytes: number): string {
-  return bytes < 1000 ? inUnit(bytes, 'byte', 'narrow') : inUnit(bytes / 1000, 'kilobyte', 'narrow');
+export function formatBytes(bytes: number) {
+  return bytes < 1000 ? inUnit(bytes, 'byte') : inUnit(bytes / 1000, 'kilobyte');
 }
 
-function inUnit(value: number, unit: string, unitDisplay: 'narrow' | 'long'): string {
+function inUnit(value: number, unit: string, unitDisplay: 'narrow' | 'long' = 'narrow') {
   const maximumFractionDigits = unit === 'kilobyte' ? 1 : 2;
   const options = { style: 'unit', unit, unitDisplay, maximumFractionDigits } as const;
   return new Intl.NumberFormat('en', options).format(value);
@@ -45,10 +41,10 @@ const maxLength = 300;
 // More than 300, since escape sequences between them are removed.
 const maxRead = maxLength * 4;
 
-// CSI, OSC and other strings, and sequences of two characters. No part matches past the next escape, so the time is linear.
-// Node's `stripVTControlCharacters` takes quadratic time.
+// CSI, OSC and other strings, and sequences of two characters. No part matches past the next escape: Node's
+// `stripVTControlCharacters` takes quadratic time.
 const sequences =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what escape sequences consist of.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences consist of them.
   /(?:\x1b\[|\x9b(?=[0-?]))[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]/g;
 
 // Controls, line separators, and characters that reorder or hide text.
@@ -60,7 +56,7 @@ const unprintableInLines = /[^\P{Cc}\t\n]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
  * Makes text from outside safe for a terminal, a log or an error: one line of at most 300 characters, without control
  * characters, API keys and commands of CI runners.
  */
-export function cleanText(text: string): string {
+export function cleanText(text: string) {
   const cut = text.slice(0, maxRead);
   const plain = cut.replace(sequences, '').replace(unprintable, ' ').replace(/\s+/g, ' ').trim();
   const isCut = cut.length < text.length;
@@ -69,18 +65,18 @@ export function cleanText(text: string): string {
   return `${characters.slice(0, maxLength - 1).join('')}…`;
 }
 
-/** Why something failed, whatever was thrown. */
-export function reasonOf(thrown: unknown): string {
-  return cleanText(String((thrown as Error | undefined)?.message ?? thrown));
-}
-
 /** The same for text of any length: tabs, line feeds and indentation stay. */
-export function cleanLines(text: string): string {
+export function cleanLines(text: string) {
   return harmless(text.replace(sequences, '').replace(unprintableInLines, ''));
 }
 
+/** Why something failed, whatever was thrown. */
+export function reasonOf(thrown: unknown) {
+  return cleanText(String((thrown as Error | undefined)?.message ?? thrown));
+}
+
 /** Writes JSON whose strings are safe to show, and mean the same. */
-export function cleanJson(value: unknown, indent = 2): string {
+export function cleanJson(value: unknown, indent = 2) {
   const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(value, redacted, indent)
     .replace(unprintableInLines, (character) => character.split('').map(escaped).join(''))
@@ -91,13 +87,13 @@ export function cleanJson(value: unknown, indent = 2): string {
  * Hides keys in clean text, and puts a space into what CI runners take for a command: `::` at the start of a line, `##[` and
  * `##name[` anywhere.
  */
-function harmless(plain: string, isCut = false): string {
+function harmless(plain: string, isCut = false) {
   return hideKnownKeys(plain, isCut)
     .replace(/^([^\S\n]*:):/gm, '$1 :')
     .replace(/##(?=\w*\[)/g, '# #');
 }
 
-function redacted(_name: string, value: unknown): unknown {
+function redacted(_name: string, value: unknown) {
   if (typeof value === 'string') return hideKnownKeys(value);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [hideKnownKeys(name), inner]));
@@ -112,7 +108,7 @@ const htmlNames: Partial<Record<string, string>> = {
 };
 
 /** Matches a character of a key: other than letters and digits, also escaped for HTML, JSON or a URL. */
-function characterPattern(character: string): string {
+function characterPattern(character: string) {
   if (/[A-Za-z0-9]/.test(character)) return character;
   const code = character.charCodeAt(0);
   const hex = code.toString(16);
@@ -122,7 +118,7 @@ function characterPattern(character: string): string {
 }
 
 /** A key in hexadecimal, and in base64 at each offset that text before it can cause. */
-function encodings(key: string): string[] {
+function encodings(key: string) {
   const bytes = Buffer.from(key);
   const base64 = [0, 1, 2].flatMap((offset) => {
     const shifted = Buffer.concat([Buffer.alloc(offset), bytes]);
@@ -147,12 +143,12 @@ export function keySearch(key: string) {
   // Each form has one of these, which are found many times faster than a pattern.
   const signs = [longestRun, ...encoded].map((sign) => Buffer.from(sign));
   return {
-    isIn(text: Buffer | string): boolean {
+    isIn(text: Buffer | string) {
       const bytes = typeof text === 'string' ? Buffer.from(text) : text;
       return signs.some((sign) => bytes.includes(sign)) && bytes.toString('latin1').search(forms) !== -1;
     },
     /** @param isCut whether the text was cut, so that it may end with the beginning of a key. */
-    hide(text: string, isCut: boolean): string {
+    hide(text: string, isCut: boolean) {
       const hidden = text.replace(forms, '[API key]');
       for (let at = Math.max(0, hidden.length - 2 * key.length); isCut && at < hidden.length; at += 1) {
         if (key.startsWith(hidden.slice(at).replace(/\s/g, ''))) return hidden.slice(0, at);
@@ -162,23 +158,23 @@ export function keySearch(key: string) {
   };
 }
 
-// Kept by the process, as the site's code (component, loader) shares no module with the integration. Only searches, no key.
+// Kept by the process: the site's code (component, loader) shares no module with the integration. Searches only, no key.
 const hook = Symbol.for('astro-snippets:known-keys');
 const known = globalThis as { [hook]?: KeySearch[] };
 const keys = new Set<string>();
 
 /** Keeps an API key out of everything that this process shows, or sends as params. */
-export function protectKey(key: string): void {
+export function protectKey(key: string) {
   if (keys.has(key)) return;
   keys.add(key);
   known[hook] = [...(known[hook] ?? []), keySearch(key)];
 }
 
-export function containsKnownKey(text: Buffer | string): boolean {
+export function containsKnownKey(text: Buffer | string) {
   return known[hook]?.some((search) => search.isIn(text)) ?? false;
 }
 
 /** Hides the protected keys in text that was cleaned, since an escape sequence may split a key. */
-export function hideKnownKeys(text: string, isCut = false): string {
+function hideKnownKeys(text: string, isCut = false) {
   return known[hook]?.reduce((hidden, search) => search.hide(hidden, isCut), text) ?? text;
 }

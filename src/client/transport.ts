@@ -42,7 +42,7 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-export interface TransportOptions {
+interface TransportOptions {
   ca: string | readonly string[] | undefined;
   concurrency: number;
   limits: Limits;
@@ -54,7 +54,7 @@ export interface TransportOptions {
 
 /** HTTPS with its own connections, opened on the first request. */
 export function httpsTransport(options: TransportOptions): Transport {
-  const { server = 'the service', needsEnd = false } = options;
+  const { server = 'the service', needsEnd } = options;
   const sockets = new Set<Socket>();
   let dispatcher: Dispatcher | undefined;
   return {
@@ -71,8 +71,7 @@ export function httpsTransport(options: TransportOptions): Transport {
         const body = await response.body.bytes();
         const { statusCode: status } = response;
         const header = (name: string) => [response.headers[name]].flat()[0];
-        const saysItsEnd =
-          header('content-length') !== undefined || /chunked$/i.test(header('transfer-encoding') ?? '');
+        const saysItsEnd = header('content-length') || /chunked$/i.test(header('transfer-encoding') ?? '');
         if (needsEnd && status === 200 && !saysItsEnd) {
           throw new NoAnswer('network', `${server} did not say where its answer ends`);
         }
@@ -111,7 +110,7 @@ const certificateError =
 
 const unreachable = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
 
-function explain(error: unknown, limits: Limits, server: string): NoAnswer {
+function explain(error: unknown, limits: Limits, server: string) {
   const causes = innermost(error);
   const [{ code = '', message }] = causes;
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
@@ -140,10 +139,7 @@ function innermost(error: unknown): [Cause, ...Cause[]] {
   return error.cause === undefined ? [error] : innermost(error.cause);
 }
 
-function createDispatcher(
-  { ca, concurrency, limits, needsEnd = false }: TransportOptions,
-  sockets: Set<Socket>,
-): Dispatcher {
+function createDispatcher({ ca, concurrency, limits, needsEnd }: TransportOptions, sockets: Set<Socket>) {
   const { Agent, EnvHttpProxyAgent, Pool, buildConnector } = loadUndici();
   const idleTimeout = timerLength(limits.idleTimeout);
   const connectTimeout = timerLength(limits.connectTimeout);
@@ -154,9 +150,9 @@ function createDispatcher(
     // Explicit: otherwise NODE_TLS_REJECT_UNAUTHORIZED=0 would turn it off.
     rejectUnauthorized: true,
     // `ca` alone would replace Node's roots. One context for all, as parsing the roots takes longer than a handshake.
-    ...(ca === undefined
-      ? {}
-      : { secureContext: tls.createSecureContext({ ca: [...tls.getCACertificates('default'), ca].flat() }) }),
+    ...(ca && {
+      secureContext: tls.createSecureContext({ ca: [...tls.getCACertificates('default'), ca].flat() }),
+    }),
   };
   const options: Agent.Options = {
     connections: Math.min(concurrency, firstPace),
@@ -203,7 +199,7 @@ function createDispatcher(
 }
 
 /** Read from undici's variables. The scheme may be missing, as with curl. */
-function proxyVariable(): { name: string; url: string } | undefined {
+function proxyVariable() {
   for (const protocol of ['https', 'http']) {
     const names = [`${protocol}_proxy`, `${protocol.toUpperCase()}_PROXY`];
     const name = names.find((one) => process.env[one] !== undefined) ?? '';
@@ -224,7 +220,7 @@ const userAgent = 'astro-snippets';
  * Node makes a new HTTP/2 stream for a late answer to an aborted request. Its error, if the connection ends while Vite blocks
  * the event loop, would end the process.
  */
-function ignoreErrorsOfLateAnswers(): void {
+function ignoreErrorsOfLateAnswers() {
   const sessions = new WeakSet<Http2Session>();
   subscribe('http2.client.stream.created', (message) => {
     const { stream, headers } = message as { stream: Http2Stream; headers: Record<string, unknown> };
@@ -239,7 +235,7 @@ function ignoreErrorsOfLateAnswers(): void {
  * Loads undici on the first request, since that takes time. It makes itself the dispatcher of the built-in `fetch`, which
  * gets its own back at once, as other code uses it. In Node 26, undici leaves a `fetch` alone that is initialized.
  */
-function loadUndici(): typeof import('undici') {
+function loadUndici() {
   if (undici !== undefined) return undici;
   if (Number.parseInt(process.versions.node, 10) >= 26) void globalThis.Response;
   const globals = globalThis as { [builtInDispatcher]?: unknown };

@@ -11,7 +11,7 @@ export type RouteToHeaders = Parameters<
 // What is read here has another name, or does not exist, in versions older than the types.
 
 /** Whether Astro writes a Content Security Policy. An experiment in Astro 5. */
-export function hasPolicy(config: AstroConfig): boolean {
+export function hasPolicy(config: AstroConfig) {
   const { csp } = config.experimental as { csp?: unknown };
   return Boolean(config.security.csp || csp);
 }
@@ -23,7 +23,7 @@ export function headersOf(parameters: { routeToHeaders: RouteToHeaders }): Route
 }
 
 /** Whether what is prerendered is beside Vite's `ssr` and not in it, as since Astro 6. */
-export function separatesPrerendered(config: { environments?: Record<string, unknown> }): boolean {
+export function separatesPrerendered(config: { environments?: Record<string, unknown> }) {
   return config.environments?.['prerender'] !== undefined;
 }
 
@@ -32,7 +32,7 @@ export function astroMajor(root: string): number {
 }
 
 /** The project's own Astro first: this package may find another one, as in a workspace. */
-export function astroPackage(root: string): string | undefined {
+export function astroPackage(root: string) {
   for (const from of [join(root, 'package.json'), import.meta.url]) {
     try {
       return createRequire(from).resolve('astro/package.json');

@@ -20,12 +20,10 @@ const pem = z
         : 'must be the text of a certificate (PEM), not the path of a file. A path goes into NODE_EXTRA_CA_CERTS.',
   });
 
-const duration = z.string().transform((text, context) => {
-  const milliseconds = parseDuration(text);
-  if (milliseconds !== undefined) return milliseconds;
-  context.addIssue({ code: 'custom', message: 'must be a duration with its unit, such as "30s" or "7d"' });
-  return z.NEVER;
-});
+const duration = z
+  .string()
+  .transform(parseDuration)
+  .pipe(z.number('must be a duration with its unit, such as "30s" or "7d"'));
 
 const driver = z.union([
   z.string().refine(isDriverName, 'must be the name of an unstorage driver, such as "redis"'),
@@ -171,12 +169,14 @@ const options = {
 
 const schema = z
   .strictObject(options)
-  .refine(({ cache, staleIfError, offline }) => cache !== false || (staleIfError === 0 && !offline), {
-    error: 'staleIfError and offline need the cache, which is false',
-  })
-  .refine(({ editLinks, editUrl }) => !editLinks || editUrl !== undefined, {
-    error: 'editLinks needs editUrl, the function that says where a snippet is edited',
-  });
+  .refine(
+    ({ cache, staleIfError, offline }) => cache !== false || (staleIfError === 0 && !offline),
+    'staleIfError and offline need the cache, which is false',
+  )
+  .refine(
+    ({ editLinks, editUrl }) => !editLinks || editUrl !== undefined,
+    'editLinks needs editUrl, the function that says where a snippet is edited',
+  );
 
 /** The options of `snippets()` in the Astro config. The API key is not one: it comes from the environment only. */
 export type SnippetsOptions = z.input<z.ZodObject<typeof options>>;
@@ -202,18 +202,18 @@ export function parseOptions(
   const flaws = parsed.error.issues.flatMap((issue) => describe(issue));
   throw userError(
     'invalid-options',
-    `${headline}:\n${flaws.map((flaw) => `- ${flaw}`).join('\n')}`,
+    [`${headline}:`, ...flaws].join('\n- '),
     `The options are ${Object.keys(options).join(', ')}. The API key is not an option: set SNIPPETS_API_KEY in the environment.`,
   );
 }
 
 /** Nothing is loaded to find out. */
-function isDriverName(name: string): boolean {
+function isDriverName(name: string) {
   const require = createRequire(import.meta.url);
   return /^[a-z0-9-]+$/.test(name) && succeeds(() => require.resolve(`unstorage/drivers/${name}`));
 }
 
-function succeeds(call: () => unknown): boolean {
+function succeeds(call: () => unknown) {
   try {
     call();
     return true;

@@ -7,7 +7,7 @@ import { parseEnv } from 'node:util';
 import type { ResolvedConfig } from 'vite';
 import { checkApiKey, parseBaseUrl } from '../client/service-url.ts';
 import { SnippetError } from '../client/snippet-request.ts';
-import { cleanText, keySearch, protectKey, reasonOf } from '../client/text.ts';
+import { cleanText, keySearch, reasonOf } from '../client/text.ts';
 import { type ErrorCode, hints, userError } from '../failures/errors.ts';
 import { astroPackage } from './astro-version.ts';
 import type { HtmlRules, ParsedOptions } from './options.ts';
@@ -38,15 +38,15 @@ const prefix = 'SNIPPETS_';
 export function environmentPlugin(onRead: (environment: Environment, files: EnvironmentFiles) => void) {
   return {
     name: 'astro-snippets:environment',
-    async configResolved({ mode, envDir: directory, env }: ResolvedConfig): Promise<void> {
+    async configResolved({ mode, envDir: directory, env }: ResolvedConfig) {
       const files = { mode, directory };
       const environment = await readEnvironment(files, { env: process.env, cwd: process.cwd() });
       onRead(environment, files);
       const { [variables.apiKey]: key } = environment;
       if (!key) return;
       // Public, whether a page uses it today or not.
-      const { isIn } = keySearch(key);
-      const names = Object.keys(env).filter((name) => isIn(String(env[name])));
+      const search = keySearch(key);
+      const names = Object.keys(env).filter((name) => search.isIn(String(env[name])));
       if (names.length === 0) return;
       const verb = names.length === 1 ? 'contains' : 'contain';
       const message = `${names.join(', ')} ${verb} the API key, and every visitor could read it.`;
@@ -59,7 +59,7 @@ export function environmentPlugin(onRead: (environment: Environment, files: Envi
 export async function readEnvironment(
   { directory, mode }: EnvironmentFiles,
   { env, cwd }: { env: Environment; cwd: string },
-): Promise<Environment> {
+) {
   const read = directory === false ? {} : await readFiles(directory, mode);
   const all = Object.entries({ ...read, ...env }).filter(([name]) => name.startsWith(prefix));
   const environment: Environment = Object.fromEntries(all);
@@ -133,27 +133,24 @@ export function resolveSettings(
   const { links, csp, images, ...more } = options;
   const baseUrl = (name: UrlOption) => {
     const { [name]: option } = options;
-    const value = option ?? (environment[variables[name]] || undefined);
-    const setting = option === undefined ? variables[name] : `The option ${name}`;
-    return value === undefined ? undefined : parseBaseUrl(setting, value).href;
+    const variable = variables[name];
+    if (option !== undefined) return parseBaseUrl(`The option ${name}`, option).href;
+    return environment[variable] ? parseBaseUrl(variable, environment[variable]).href : undefined;
   };
-  const folder =
-    more.cache === false || cacheDirectory === undefined ? undefined : join(cacheDirectory, 'astro-snippets');
+  const isCached = more.cache !== false && cacheDirectory !== undefined;
   try {
-    const key = environment[variables.apiKey] || undefined;
-    const apiKey = key && checkApiKey(key, variables.apiKey);
-    if (apiKey !== undefined) protectKey(apiKey);
+    const key = environment[variables.apiKey];
     return {
       ...more,
-      apiKey,
+      apiKey: key ? checkApiKey(key, variables.apiKey) : undefined,
       hasKeyFile: Boolean(environment[variables.apiKeyFile]),
       renderBaseUrl: baseUrl('renderBaseUrl'),
       retrieveBaseUrl: baseUrl('retrieveBaseUrl'),
       urlOptions: urlOptions.filter((name) => options[name] !== undefined),
       links: links && urls && { base: urls.base, trailingSlash: urls.trailingSlash },
       policy: hasPolicy ? (csp ?? 'warn') : 'none',
-      ...cacheFolders(folder),
-      images: images && assets && { hosts: images.hosts, assets },
+      ...cacheFolders(isCached ? join(cacheDirectory, 'astro-snippets') : undefined),
+      images: images && assets && { ...images, assets },
     };
   } catch (error) {
     throw error instanceof SnippetError ? userError('invalid-options', error.message) : error;
@@ -161,15 +158,15 @@ export function resolveSettings(
 }
 
 /** @param folder the one that also contains the manifest. */
-export function cacheFolders(folder: string | undefined): Pick<Settings, 'answerFolder' | 'imageFolder'> {
+export function cacheFolders(folder: string | undefined) {
   return { answerFolder: folder && join(folder, 'answers'), imageFolder: folder && join(folder, 'images') };
 }
 
-export const hasConnection = ({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settings): boolean =>
+export const hasConnection = ({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settings) =>
   apiKey !== undefined && (renderBaseUrl ?? retrieveBaseUrl) !== undefined;
 
 /** Whether embeds show their children because there is no key. */
-export const isWithoutKey = ({ apiKey, missingKey }: Settings): boolean =>
+export const isWithoutKey = ({ apiKey, missingKey }: Settings) =>
   apiKey === undefined && missingKey === 'children';
 
 /** `text` begins a sentence. It shows no path, as a key may be in its place by mistake. */
@@ -179,34 +176,26 @@ export function whyWithoutKey({ hasKeyFile }: Settings): { code: ErrorCode; text
     : { code: 'missing-key', text: `${variables.apiKey} is not set` };
 }
 
-export function withoutKeyWarning(settings: Settings): string {
+export function withoutKeyWarning(settings: Settings) {
   return `${whyWithoutKey(settings).text}, so embeds show their children (missingKey: 'children'). Such a build leaves no record for check and refresh.`;
 }
 
 /** @returns the key. @throws AstroError that names everything that is missing, and what needs it, such as a page. */
-export function requireConnection(settings: Settings, neededFor?: string): string {
+export function requireConnection(settings: Settings, neededFor?: string) {
   const { apiKey, renderBaseUrl, retrieveBaseUrl } = settings;
   const missing = apiKey === undefined ? [whyWithoutKey(settings)] : [];
   if ((renderBaseUrl ?? retrieveBaseUrl) === undefined) {
     missing.push({ code: 'missing-url', text: 'No base URL of the service is set' });
   }
   const [first] = missing;
-  if (apiKey !== undefined && first === undefined) return apiKey;
+  if (first === undefined) return apiKey as string;
   const texts = missing.map(({ text }) => `${text}.`);
   if (neededFor !== undefined) texts.push(`Needed for ${neededFor}.`);
-  throw userError(
-    first?.code ?? 'missing-key',
-    texts.join(' '),
-    missing.map(({ code }) => hints[code]).join('\n'),
-  );
+  throw userError(first.code, texts.join(' '), missing.map(({ code }) => hints[code]).join('\n'));
 }
 
 /** @throws AstroError if the option throws, or returns anything but a URL that `mayBe` linked to. */
-export function editUrlOf(
-  id: number,
-  editUrl: (id: string) => unknown,
-  mayBe: (url: URL) => boolean = () => true,
-): string {
+export function editUrlOf(id: number, editUrl: (id: string) => unknown, mayBe = (_url: URL) => true) {
   let url: unknown;
   try {
     url = editUrl(String(id));

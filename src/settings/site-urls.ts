@@ -13,15 +13,18 @@ export interface SiteUrls {
  *
  * @param isPage whether the file is HTML. The path of any other stays as it is.
  */
-export function canonicalPath(path: string, isPage: boolean, urls: Omit<SiteUrls, 'base'>): string {
-  const { trailingSlash, format } = urls;
+export function canonicalPath(
+  path: string,
+  isPage: boolean,
+  { trailingSlash, format }: Omit<SiteUrls, 'base'>,
+) {
   if (!isPage) return path;
   const bare = path.replace(/(^|\/)index\.html$|\.html$/, '').replace(/\/+$/, '');
   const isFolder = trailingSlash === 'always' || (trailingSlash === 'ignore' && format !== 'file');
   return isFolder || bare === '' ? `${bare}/` : bare;
 }
 
-export const pathOfFile = (name: string, isPage: boolean, urls: SiteUrls): string =>
+export const pathOfFile = (name: string, isPage: boolean, urls: SiteUrls) =>
   canonicalPath(pathIn(urls.base, name), isPage, urls);
 
 /**
@@ -30,7 +33,7 @@ export const pathOfFile = (name: string, isPage: boolean, urls: SiteUrls): strin
  *
  * @param urls `undefined` where Astro did not write the files: then a page is known by the name of its file.
  */
-export function publishedUrl(name: string, isPage: boolean, urls?: Omit<SiteUrls, 'format'>): string {
+export function publishedUrl(name: string, isPage: boolean, urls?: Omit<SiteUrls, 'format'>) {
   const { site, base = '/', trailingSlash } = urls ?? {};
   const path = pathIn(base, name);
   // A purge by URL needs the form that readers ask for. With 'ignore', servers go by the file that there is.
@@ -41,13 +44,13 @@ export function publishedUrl(name: string, isPage: boolean, urls?: Omit<SiteUrls
 }
 
 /** Also encodes what would end the path. */
-function pathIn(base: string, name: string): string {
+function pathIn(base: string, name: string) {
   const path = encodeURI(name.toWellFormed()).replace(/[?#]/g, encodeURIComponent);
   return `${base.replace(/\/+$/, '')}/${path}`;
 }
 
 /** The names of the files that Astro may write for a route, for every `build.format`. */
-export function routeFiles(pathname: string, base: string): string[] {
+export function routeFiles(pathname: string, base: string) {
   const root = base.replace(/\/+$/, '');
   const inside = root !== '' && pathname.startsWith(`${root}/`) ? pathname.slice(root.length) : pathname;
   const decoded = decodePath(inside);
@@ -62,7 +65,7 @@ export function routeFiles(pathname: string, base: string): string[] {
 }
 
 /** A path that cannot be decoded stays as it is. */
-export function decodePath(path: string): string {
+export function decodePath(path: string) {
   try {
     return decodeURI(path);
   } catch {
