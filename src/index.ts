@@ -55,7 +55,10 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
               sourcePlugin(source, astroMajor(root), cleanLogger(logger), async () => {
                 const { sourceSearch } = await import('./source/source-search.ts');
                 integration.find = (asked) => sourceSearch(source).ofComponent(asked);
-                if (command === 'build') await build?.lockOutput();
+                if (command !== 'build') return;
+                await build?.lockOutput();
+                // What fails here fails again later.
+                build?.open().catch(() => {});
               }),
             ],
             define: { __ASTRO_SNIPPETS__: JSON.stringify(command) },
@@ -153,8 +156,11 @@ function lastIntegration(onDone: (directory: URL) => Promise<void>): AstroIntegr
 /** Astro's logger with its messages cleaned: most contain text from the service, or the names of files. */
 function cleanLogger(logger: AstroIntegrationLogger): AstroIntegrationLogger {
   const clean = (level: 'info' | 'warn' | 'error') => (line: string) => logger[level](cleanLines(line));
-  const cleaned = { info: clean('info'), warn: clean('warn'), error: clean('error') };
-  return Object.assign(Object.create(logger), cleaned);
+  return Object.assign(Object.create(logger), {
+    info: clean('info'),
+    warn: clean('warn'),
+    error: clean('error'),
+  });
 }
 
 const oldPagesWarning =

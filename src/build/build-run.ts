@@ -1,9 +1,8 @@
 import { existsSync, rmSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import { containerPage, integration } from '../embed/element.ts';
-import { describeNote, type InvalidEmbed } from '../failures/errors.ts';
+import { describeNote } from '../failures/errors.ts';
 import { isSince, statsOf } from '../files/disk.ts';
 import { shownPath } from '../files/paths.ts';
 import type { Manifest } from '../record/manifest.ts';
@@ -70,6 +69,7 @@ export class BuildRun extends SiteRun implements GeneratedSite {
     const { readManifest, supersededBy } = await import('../record/manifest.ts');
     // Needed later. Loading it delays nothing while Astro bundles.
     void import('./inline-snippets.ts').catch(() => {});
+    void import('../client/transport.ts').then(({ loadUndici }) => loadUndici()).catch(() => {});
     this.before = (await readManifest(this.manifest)).manifest;
     return new SnippetFetcher(this.settings, {
       warn: (line) => this.logger.warn(line),
@@ -104,13 +104,13 @@ export class BuildRun extends SiteRun implements GeneratedSite {
     this.hadManifest = existsSync(this.manifest);
     // Nothing more is loaded for a site that never showed a snippet.
     if (this.hadManifest) {
-      const fetcher = await this.open();
+      const { answers } = await this.open();
       const requests = this.before?.snippets ?? [];
       if (requests.length > 0) this.#requireConnection('the snippets of the last build');
       // From here on the record is wrong, even if this build is killed.
       removeManifest(this.manifest, unfinished);
       // A snippet that is no longer embedded costs only a request.
-      for (const request of requests) fetcher.answers.prefetch(request);
+      for (const request of requests) answers.prefetch(request);
     }
     await this.#renewEntries();
     await this.prepareClasses();
@@ -128,7 +128,7 @@ export class BuildRun extends SiteRun implements GeneratedSite {
       entries.map(({ collection, entry, content }) => JSON.stringify([collection, entry, content])).sort(),
     );
     if (`${shown}` === `${shownBefore}`) return;
-    await rm(new URL('incremental-build.json', cacheDir), { force: true });
+    rmSync(new URL('incremental-build.json', cacheDir), { force: true });
   }
 
   #prefetch(request: SnippetRequest, pathname: string) {
@@ -137,8 +137,9 @@ export class BuildRun extends SiteRun implements GeneratedSite {
     // The option may depend on the page's language, which is not known yet.
     if (this.settings.params) return;
     // What fails here fails again when the page needs the snippet.
-    const prefetch = (fetcher: SnippetFetcher) => fetcher.answers.prefetch(request);
-    this.open().then(prefetch, () => {});
+    this.open()
+      .then(({ answers }) => answers.prefetch(request))
+      .catch(() => {});
   }
 
   #requireConnection(neededFor: string) {
@@ -254,18 +255,19 @@ export type Announcements = ReturnType<typeof hearAnnouncements>;
  * @param onFirst called with each snippet once. If it throws, the page fails.
  */
 function hearAnnouncements(onFirst: (request: SnippetRequest, pathname: string) => void) {
-  /** By the path of a page and the key of a snippet: how often it was announced. */
-  const pages = new Map<string, Map<string, number>>();
-  /** On all pages: one may be rendered under the path of another, such as a fallback of another language. */
-  const rendered = new Map<string, { id: string; times: number }>();
+  /** By the path of a page: the key of each announcement. */
+  const pages = new Map<string, string[]>();
+  const requests = new Map<string, SnippetRequest>();
   const hear: typeof integration.announce = (id, params, pathname) => {
     const request = toRequest(id, params);
-    const { key } = request;
-    const onPage = pages.get(pathname) ?? new Map<string, number>();
-    pages.set(pathname, onPage.set(key, (onPage.get(key) ?? 0) + 1));
-    const { times = 0 } = rendered.get(key) ?? {};
-    rendered.set(key, { id: String(id), times: times + 1 });
-    if (times === 0) onFirst(request, pathname);
+    // Of equal keys, one is kept.
+    const { key } = requests.get(request.key) ?? request;
+    const onPage = pages.get(pathname);
+    if (onPage) onPage.push(key);
+    else pages.set(pathname, [key]);
+    if (requests.has(key)) return;
+    requests.set(key, request);
+    onFirst(request, pathname);
   };
   integration.announce = hear;
   return {
@@ -278,25 +280,26 @@ function hearAnnouncements(onFirst: (request: SnippetRequest, pathname: string) 
      * Snippets that were rendered but are not in the output, with the files of their page if these are known. It is a warning
      * if one is there less often: a page may render something for another purpose, too.
      */
-    lost(
-      scanned: ScannedSite,
-      scannable: readonly ScannableFile[],
-      { urls, logger, search }: GeneratedSite,
-    ): (InvalidEmbed & { files: string[] })[] {
+    lost(scanned: ScannedSite, scannable: readonly ScannableFile[], { urls, logger, search }: GeneratedSite) {
       if (pages.size === 0) return [];
-      const embedsIn = new Map(scanned.files.map(({ name, embeds }) => [name, embeds]));
+      const keysIn = new Map(scanned.files.map(({ name, embeds }) => [name, embeds.map(writtenKey)]));
       const names = new Set(scannable.map(({ name }) => name));
       const invalid = new Set(scanned.invalid.map(({ file }) => file));
-      const everywhere = counted(scanned.files.flatMap(({ embeds }) => embeds));
+      // On all pages: one may be rendered under the path of another, such as a fallback of another language.
+      const everywhere = counted([...keysIn.values()].flat());
+      const rendered = counted([...pages.values()].flat());
       return [...pages].flatMap(([pathname, onPage]) => {
         const routes = [...routeFiles(pathname, urls.base), pathname.replace(/^\//, '')];
         const files = routes.filter((name) => names.has(name));
+        const keys = files.flatMap((name) => keysIn.get(name) ?? []);
+        if (keys.length === onPage.length && keys.every((key, at) => key === onPage[at])) return [];
         const isKnown = files.length > 0;
         // It may be an embed that is invalid, in any file if the page's is not known.
         if (isKnown ? files.some((name) => invalid.has(name)) : invalid.size > 0) return [];
-        const found = isKnown ? counted(files.flatMap((name) => embedsIn.get(name) ?? [])) : everywhere;
-        return [...onPage].flatMap(([key, times]) => {
-          const { id = '', times: all = 0 } = rendered.get(key) ?? {};
+        const found = isKnown ? counted(keys) : everywhere;
+        return [...counted(onPage)].flatMap(([key, times]) => {
+          const id = `${requests.get(key)?.id}`;
+          const all = rendered.get(key) ?? 0;
           const shown = found.get(key) ?? 0;
           const wanted = isKnown ? times : pathname === containerPage ? all : 0;
           if ((everywhere.get(key) ?? 0) < all && shown > 0 && shown < wanted) {
@@ -311,10 +314,11 @@ function hearAnnouncements(onFirst: (request: SnippetRequest, pathname: string) 
   };
 }
 
-/** How often each snippet is there, without the params that the site adds. */
-function counted(embeds: readonly FileEmbed[]): ReadonlyMap<string, number> {
+/** Without the params that the site adds. */
+const writtenKey = ({ request, written = request.key }: FileEmbed) => written;
+
+function counted(keys: readonly string[]) {
   const counts = new Map<string, number>();
-  for (const { request, written = request.key } of embeds)
-    counts.set(written, (counts.get(written) ?? 0) + 1);
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
   return counts;
 }

@@ -7,15 +7,21 @@ export function count(number: number, one: string, other = `${one}s`) {
 
 /** `12ms`, `1.25s`, `3m`; or `3 minutes`. Minutes, hours and days are rounded up. */
 export function formatDuration(milliseconds: number, display?: 'narrow' | 'long') {
+  const show = (value: number, unit: string) => {
+    // Loading Intl takes 10 ms.
+    const shown = value < 1000 ? value : value.toLocaleString('en');
+    if (display === 'long') return `${shown} ${unit}${value === 1 ? '' : 's'}`;
+    return `${shown}${unit === 'millisecond' ? 'ms' : unit[0]}`;
+  };
+  if (milliseconds < 1000) return show(Math.round(milliseconds), 'millisecond');
   const seconds = milliseconds / 1000;
-  if (seconds < 1) return inUnit(Math.round(milliseconds), 'millisecond', display);
-  if (seconds < 120) return inUnit(seconds, 'second', display);
+  if (seconds < 120) return show(Math.round(seconds * 100) / 100, 'second');
   // After rounding, so that two hours are never 120 minutes.
   const minutes = Math.ceil(seconds / 60);
-  if (minutes < 120) return inUnit(minutes, 'minute', display);
+  if (minutes < 120) return show(minutes, 'minute');
   const hours = Math.ceil(minutes / 60);
-  if (hours < 48) return inUnit(hours, 'hour', display);
-  return inUnit(Math.ceil(hours / 24), 'day', display);
+  if (hours < 48) return show(hours, 'hour');
+  return show(Math.ceil(hours / 24), 'day');
 }
 
 /** Parses `30s`, `1.5h` or `7 days`, as milliseconds. */
@@ -28,13 +34,8 @@ export function parseDuration(text: string) {
 
 /** `512B`, `1.5kB`. */
 export function formatBytes(bytes: number) {
-  return bytes < 1000 ? inUnit(bytes, 'byte') : inUnit(bytes / 1000, 'kilobyte');
-}
-
-function inUnit(value: number, unit: string, unitDisplay: 'narrow' | 'long' = 'narrow') {
-  const maximumFractionDigits = unit === 'kilobyte' ? 1 : 2;
-  const options = { style: 'unit', unit, unitDisplay, maximumFractionDigits } as const;
-  return new Intl.NumberFormat('en', options).format(value);
+  if (bytes < 1000) return `${bytes}B`;
+  return `${(bytes / 1000).toLocaleString('en', { maximumFractionDigits: 1 })}kB`;
 }
 
 const maxLength = 300;

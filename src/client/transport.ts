@@ -232,10 +232,10 @@ function ignoreErrorsOfLateAnswers() {
 }
 
 /**
- * Loads undici on the first request, since that takes time. It makes itself the dispatcher of the built-in `fetch`, which
- * gets its own back at once, as other code uses it. In Node 26, undici leaves a `fetch` alone that is initialized.
+ * Takes time. undici makes itself the dispatcher of the built-in `fetch`, which gets its own back at once, as other code
+ * uses it. In Node 26, undici leaves a `fetch` alone that is initialized.
  */
-function loadUndici() {
+export function loadUndici() {
   if (undici !== undefined) return undici;
   if (Number.parseInt(process.versions.node, 10) >= 26) void globalThis.Response;
   const globals = globalThis as { [builtInDispatcher]?: unknown };

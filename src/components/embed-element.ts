@@ -87,7 +87,7 @@ export function embedStart(
   const unknown = Object.keys(props).find((name) => !knownProp.test(name));
   if (unknown !== undefined) {
     const intended = intendedName(unknown);
-    const hint = intended === undefined ? '' : ` Did you mean \`${intended}\`?`;
+    const hint = intended ? ` Did you mean \`${intended}\`?` : '';
     throw refuse('unknown-attribute', `the prop \`${unknown}\` is unknown.${hint}`);
   }
   if (as !== undefined && as !== 'html' && as !== 'text') {
@@ -98,11 +98,10 @@ export function embedStart(
   }
   const write = ({ id, params }: SnippetRequest) => {
     integration.announce?.(id, params, path);
-    const attributes: EmbedAttributes = { id: String(id), params, as, optional: optional ? '' : undefined };
-    const written = Object.entries(attributes).map(([name, value]) =>
-      value === undefined ? '' : ` ${name}="${escapeAttribute(value)}"`,
-    );
-    return `<${elementName}${written.join('')}>`;
+    let tag = `<${elementName} id="${id}"`;
+    if (params) tag += ` params="${escapeAttribute(params)}"`;
+    if (as) tag += ` as="${as}"`;
+    return optional ? `${tag} optional="">` : `${tag}>`;
   };
   const fail = (error: unknown): never => {
     throw error instanceof SnippetError ? refuse(error.code, error.reason) : error;

@@ -52,16 +52,15 @@ function pathIn(base: string, name: string) {
 /** The names of the files that Astro may write for a route, for every `build.format`. */
 export function routeFiles(pathname: string, base: string) {
   const root = base.replace(/\/+$/, '');
-  const inside = root !== '' && pathname.startsWith(`${root}/`) ? pathname.slice(root.length) : pathname;
+  const inside = pathname.startsWith(`${root}/`) ? pathname.slice(root.length) : pathname;
   const decoded = decodePath(inside);
   // A path may contain a percent sign, such as `/tags/100%/`. Astro 5 decodes `%25` for a URL, and not for its file.
   const other = decoded === inside ? inside.replaceAll('%', '%25') : inside;
-  const names = [decoded, other].flatMap((path) => {
+  return [...new Set([decoded, other])].flatMap((path) => {
     const name = path.replace(/^\/+|\/+$/g, '').replace(/(^|\/)index\.html$/, '');
     if (name === '') return ['index.html'];
     return name.endsWith('.html') ? [name] : [`${name}/index.html`, `${name}.html`];
   });
-  return [...new Set(names)];
 }
 
 /** A path that cannot be decoded stays as it is. */
