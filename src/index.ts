@@ -57,7 +57,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
                 integration.find = (asked) => sourceSearch(source).ofComponent(asked);
                 if (command !== 'build') return;
                 await build?.lockOutput();
-                // What fails here fails again later.
+                // What fails here fails again.
                 build?.open().catch(() => {});
               }),
             ],
@@ -156,11 +156,8 @@ function lastIntegration(onDone: (directory: URL) => Promise<void>): AstroIntegr
 /** Astro's logger with its messages cleaned: most contain text from the service, or the names of files. */
 function cleanLogger(logger: AstroIntegrationLogger): AstroIntegrationLogger {
   const clean = (level: 'info' | 'warn' | 'error') => (line: string) => logger[level](cleanLines(line));
-  return Object.assign(Object.create(logger), {
-    info: clean('info'),
-    warn: clean('warn'),
-    error: clean('error'),
-  });
+  const cleaned = { info: clean('info'), warn: clean('warn'), error: clean('error') };
+  return Object.assign(Object.create(logger), cleaned);
 }
 
 const oldPagesWarning =

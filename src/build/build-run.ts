@@ -255,7 +255,7 @@ export type Announcements = ReturnType<typeof hearAnnouncements>;
  * @param onFirst called with each snippet once. If it throws, the page fails.
  */
 function hearAnnouncements(onFirst: (request: SnippetRequest, pathname: string) => void) {
-  /** By the path of a page: the key of each announcement. */
+  /** The key of each announcement, by page. */
   const pages = new Map<string, string[]>();
   const requests = new Map<string, SnippetRequest>();
   const hear: typeof integration.announce = (id, params, pathname) => {
@@ -285,7 +285,7 @@ function hearAnnouncements(onFirst: (request: SnippetRequest, pathname: string) 
       const keysIn = new Map(scanned.files.map(({ name, embeds }) => [name, embeds.map(writtenKey)]));
       const names = new Set(scannable.map(({ name }) => name));
       const invalid = new Set(scanned.invalid.map(({ file }) => file));
-      // On all pages: one may be rendered under the path of another, such as a fallback of another language.
+      // A page may be rendered under another path, such as a fallback of another language.
       const everywhere = counted([...keysIn.values()].flat());
       const rendered = counted([...pages.values()].flat());
       return [...pages].flatMap(([pathname, onPage]) => {
