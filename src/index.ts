@@ -76,7 +76,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
           entrypoint: new URL('./dev/toolbar-app.js', import.meta.url),
         });
       },
-      async 'astro:config:done'({ config, injectTypes, logger }) {
+      async 'astro:config:done'({ config, buildOutput, injectTypes, logger }) {
         const { root, srcDir, publicDir, outDir, base, experimental, vite, integrations } = config;
         const times = integrations.filter((integration) => integration.name === name).length;
         // Only one of them would see the embeds.
@@ -90,7 +90,15 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
           publicDir: fileURLToPath(publicDir),
           outDir: fileURLToPath(outDir),
         };
-        const site = { command, options: parsed, config, logger: cleanLogger(logger), sources: source };
+        const isServer = buildOutput === 'server';
+        const site = {
+          command,
+          options: parsed,
+          config,
+          logger: cleanLogger(logger),
+          sources: source,
+          isServer,
+        };
         // What a dev server needs is not loaded in a build, nor the other way round.
         const isDev = command === 'dev';
         dev = isDev ? new (await import('./dev/dev-run.ts')).DevRun(site) : undefined;
@@ -123,7 +131,11 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
           enforce: 'post',
           buildApp: {
             order: 'post',
-            async handler({ environments: { client } }) {
+            async handler({ config: { plugins }, environments: { client } }) {
+              const late = plugins.filter(
+                ({ name, buildApp }) => buildApp && !/^astro(-snippets)?:/.test(name),
+              );
+              build?.lateHooks.push(...late.map((plugin) => plugin.name));
               if (client !== undefined) await build?.finish(client.config.build.outDir);
             },
           },

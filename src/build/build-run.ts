@@ -35,7 +35,7 @@ export class BuildRun extends SiteRun implements GeneratedSite {
   readonly logger = this.site.logger;
   readonly assets = this.site.config.build.assets;
   readonly lateHooks = this.site.config.integrations
-    .filter(({ name }) => !name.startsWith('astro-snippets'))
+    .filter(({ name }) => !/^astro-snippets(:|$)/.test(name))
     .filter(({ hooks }) => hooks['astro:build:generated'] ?? hooks['astro:build:done'])
     .map(({ name }) => name);
   // Known when pages are generated.
@@ -53,6 +53,7 @@ export class BuildRun extends SiteRun implements GeneratedSite {
   #inlined: Manifest | undefined;
   /** In milliseconds since the epoch: what is written after the pages is checked, too. */
   #finishedAt: number | undefined;
+  #hasCompressed = false;
 
   get collected(): CollectedEntry[] {
     return [...this.#collected.values()].flat();
@@ -168,7 +169,8 @@ export class BuildRun extends SiteRun implements GeneratedSite {
     this.routeToHeaders = routeToHeaders;
     await this.#attempt(async () => {
       const { apiKey, exclude } = this.settings;
-      const { scannable, others } = listSiteFiles([directory], exclude);
+      const { scannable, others, compressed } = listSiteFiles([directory], exclude);
+      this.#hasCompressed = compressed.length > 0;
       this.verifier = new OutputVerifier(apiKey);
       // There was no sign of an embed so far, but there may be one in the output.
       const isPlain =
@@ -207,22 +209,25 @@ export class BuildRun extends SiteRun implements GeneratedSite {
    */
   async #record(directory: string, at: number) {
     const { verifier } = this;
-    const { scannable, others, compressed } = listSiteFiles([directory], this.settings.exclude);
-    const isLate = ({ file }: { file: string }) => isSince(statsOf(file), at);
-    const embedding = scannable.filter((file) => isLate(file) && verifier.mayEmbed(file));
-    await verifier.read(others.filter(isLate));
+    const inlined = this.#inlined;
+    const mayBeLate = this.site.isServer || this.lateHooks.length > 0 || this.#hasCompressed;
+    if (mayBeLate) {
+      const { scannable, others, compressed } = listSiteFiles([directory], this.settings.exclude);
+      const isLate = ({ file }: { file: string }) => isSince(statsOf(file), at);
+      const embedding = scannable.filter((file) => isLate(file) && verifier.mayEmbed(file));
+      await verifier.read(others.filter(isLate));
+      verifier.refuse((names) => `Another integration wrote the API key into ${names}.`);
+      if (embedding.length > 0 || inlined) {
+        const { refuseLateFiles } = await import('./output-state.ts');
+        refuseLateFiles(embedding, compressed, inlined);
+      }
+    }
     // Only now: Astro has removed the scripts that it rendered pages with.
     for (const line of verifier.codeWarnings()) this.logger.warn(line);
-    verifier.refuse((names) => `Another integration wrote the API key into ${names}.`);
-    const inlined = this.#inlined;
-    if (embedding.length > 0 || inlined) {
-      const { refuseLateFiles } = await import('./output-state.ts');
-      refuseLateFiles(embedding, compressed, inlined);
-    }
     // A site without snippets needs no record.
     if (!inlined) return rmSync(missingNote(this.manifest), { force: true });
     const { recordSite } = await import('./inline-snippets.ts');
-    await recordSite(this, inlined, at);
+    await recordSite(this, inlined, mayBeLate ? at : undefined);
   }
 
   /** If `work` fails, notes why there is no record, unless another build has the output. */

@@ -1,6 +1,6 @@
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { Edit } from '../embed/html-scanner.ts';
-import { type Composed, type Content, compose, formKey, inline } from '../embed/inline.ts';
+import { type Composed, type Content, compose, type Form, formKey, inline } from '../embed/inline.ts';
 import { allowInPage, type SourceRules, type Sources, sourcesOf } from '../html/content-security-policy.ts';
 import type { PreparedSnippet } from '../html/rules.ts';
 import type { FileEmbed } from '../snippets/file-embeds.ts';
@@ -26,10 +26,15 @@ export function pageInliner({ snippets, rules, allow, room, ...editLinks }: Inli
   const composer = (htmlOf: (snippet: ShownSnippet) => string) => {
     // By the request as an object: a site has few, and many embeds of each.
     const composed = new Map<string, Map<SnippetRequest, Composed | undefined>>();
+    let last: Form | undefined;
+    let alike = new Map<SnippetRequest, Composed | undefined>();
     return ({ request, form }: FileEmbed): Composed | undefined => {
-      const key = formKey(form);
-      const alike = composed.get(key) ?? new Map<SnippetRequest, Composed | undefined>();
-      composed.set(key, alike);
+      if (form !== last) {
+        const key = formKey(form);
+        alike = composed.get(key) ?? new Map();
+        composed.set(key, alike);
+        last = form;
+      }
       if (!alike.has(request)) {
         const snippet = snippets.get(request.key);
         const content = snippet && { ...snippet, html: htmlOf(snippet) };

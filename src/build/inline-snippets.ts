@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, ftruncateSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, openSync, rmSync, type Stats, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { paced } from '../client/clock.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
@@ -73,11 +73,15 @@ export interface LeftSnippet {
   hash: string | undefined;
 }
 
+interface WrittenPage {
+  made: MadePage;
+  left?: readonly LeftSnippet[];
+  /** Once it is written. */
+  stats?: Stats;
+}
+
 /** Reads, makes and writes a page, or prepares that. */
-type WritePage = (
-  page: ScannedSite['files'][number],
-  make: (generated: Buffer) => MadePage,
-) => { made: MadePage; left: readonly LeftSnippet[] };
+type WritePage = (page: ScannedSite['files'][number], make: (generated: Buffer) => MadePage) => WrittenPage;
 
 /** The one way from embeds to snippets. @returns the manifest, which is not written yet. */
 export async function inlineSnippets(scanned: ScannedSite, site: GeneratedSite, write: WritePage) {
@@ -103,11 +107,12 @@ export async function inlineSnippets(scanned: ScannedSite, site: GeneratedSite, 
   let linkedCount = 0;
   await inTurns(files, (page) => {
     const { name, kind, embeds } = page;
-    const { made, left } = write(page, (generated) => inlinePage(page, generated, embeds));
+    const written = write(page, (generated) => inlinePage(page, generated, embeds));
+    const { made } = written;
     embedCount += embeds.length;
     linkedCount += Number(made.isLinked);
     verifier.check(page, made.file);
-    recorder.add(name, made, left);
+    recorder.add(name, written);
     if (kind !== 'html') return;
     styles?.add(name, made, (key) => snippets.get(key)?.classes);
     blocks.add(name, made.generated, embeds);
@@ -195,13 +200,14 @@ function siteRecorder(site: GeneratedSite, { uses, startedAt }: ScannedSite, sni
   };
   return {
     record,
-    add(name: string, { generated, file, embeds }: MadePage, left: readonly LeftSnippet[]) {
+    add(name: string, { made: { generated, file, embeds }, left = [], stats }: WrittenPage) {
       const shows = embeds.map(({ request }) => indexes.get(request.key) ?? 0);
       const { at, length } = pack.add(generated);
-      const recordedFile: ManifestFile = { name, hash: hashOf(file), shows, at, length, size: 0, time: 0 };
+      const { size = 0, mtimeMs: time = 0 } = stats ?? {};
+      const recordedFile: ManifestFile = { name, hash: hashOf(file), shows, at, length, size, time };
       // The first snippets are those of the uses, in their order.
-      const optional = [...new Set(shows)].filter((index) => uses[index]?.optionalPlaces?.has(name));
-      if (optional.length > 0) recordedFile.optional = optional;
+      const optional = shows.filter((index) => uses[index]?.optionalPlaces?.has(name));
+      if (optional.length > 0) recordedFile.optional = [...new Set(optional)];
       for (const { snippet, hash } of left) {
         const index = indexOf(snippet);
         shows.push(index);
@@ -243,9 +249,9 @@ export async function buildSite(site: GeneratedSite, scannable: readonly Scannab
     const incomplete = new Set(lost.flatMap(({ files }) => files));
     unfinished = new Set([...scanned.files, ...scannable.filter(({ name }) => incomplete.has(name))]);
     const write: WritePage = (page, make) => {
-      const made = overwrite(page, make);
+      const written = overwrite(page, make);
       unfinished.delete(page);
-      return { made, left: [] };
+      return written;
     };
     // A site that has shown snippets before can be checked.
     const isPlain = unfinished.size + lost.length + collected.length === 0 && !site.hadManifest;
@@ -268,8 +274,7 @@ export async function buildSite(site: GeneratedSite, scannable: readonly Scannab
 }
 
 /** In place: nothing reads it before the build ends, and to rename another file takes many times longer. */
-function overwrite(page: ScannedSite['files'][number], make: (generated: Buffer) => MadePage): MadePage {
-  const { file, name } = page;
+function overwrite({ file, name, size }: ScannedSite['files'][number], make: Parameters<WritePage>[1]) {
   const attempt = <T>(work: () => T): T => {
     try {
       return work();
@@ -279,30 +284,35 @@ function overwrite(page: ScannedSite['files'][number], make: (generated: Buffer)
   };
   const descriptor = attempt(() => openSync(file, 'r+'));
   try {
-    const { size } = fstatSync(descriptor);
-    // The places of its embeds would be those of other bytes.
-    if (size !== page.size) {
+    // One byte more, to see whether it has grown. The places of its embeds would be those of other bytes.
+    const generated = readOpened(descriptor, size + 1);
+    if (generated.length !== size) {
       throw userError('output-in-use', `${name} was changed while snippets were fetched. It was removed.`);
     }
-    const made = make(readOpened(descriptor, size));
-    attempt(() => {
+    const made = make(generated);
+    return attempt(() => {
       writeFileSync(descriptor, made.file);
       if (made.file.length < size) ftruncateSync(descriptor, made.file.length);
+      return { made, stats: fstatSync(descriptor) };
     });
-    return made;
   } finally {
     closeSync(descriptor);
   }
 }
 
-/** Records a site as later steps have left it. @param at when snippets were inlined, in milliseconds since the epoch */
-export async function recordSite(site: GeneratedSite, inlined: Manifest, at: number) {
+/**
+ * Records a site as later steps have left it.
+ *
+ * @param at when snippets were inlined, in milliseconds since the epoch; `undefined` without later steps
+ */
+export async function recordSite(site: GeneratedSite, inlined: Manifest, at?: number) {
   const { manifest, directory, search, before, fetcher, lateHooks, logger } = site;
   // With a record, a check could say that nothing has changed.
   if (fetcher.showsChildren) {
     return removeManifest(manifest, 'The last build shows children instead of snippets.');
   }
-  const copies = search && findCopies(search.source.folders.root, directory, inlined, at);
+  const copies =
+    at === undefined ? undefined : search && findCopies(search.source.folders.root, directory, inlined, at);
   const files = await sealedFiles(inlined, at, before);
   const late = files.flatMap(({ isLate, name }) => (isLate ? name : []));
   if (late.length > 0) {

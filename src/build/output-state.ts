@@ -14,15 +14,20 @@ import { hashOfCopy, withoutSuffix } from './side-products.ts';
 
 const pastStates = 3;
 
-/** The files of a new record as steps after inlining, such as a minifier, have left them. */
-export async function sealedFiles({ output, files }: Manifest, at: number, before: Manifest | undefined) {
+/**
+ * The files of a new record as steps after inlining, such as a minifier, have left them.
+ *
+ * @param at when they were inlined; `undefined` if they are as they were written then
+ */
+export async function sealedFiles({ output, files }: Manifest, at: number | undefined, before?: Manifest) {
   const earlier = new Map(before?.files.map((file) => [file.name, file]));
   const sealed: ManifestFile[] = [];
   await inTurns(files, (file) => {
     const path = join(output, file.name);
-    const found = statsOf(path);
+    const found = at === undefined ? { size: file.size, mtimeMs: file.time } : statsOf(path);
     if (!found) return;
-    const hash = isSince(found, at) ? hashOf(readFileSync(path)) : file.hash;
+    const isChanged = at !== undefined && isSince(found as Stats, at);
+    const hash = isChanged ? hashOf(readFileSync(path)) : file.hash;
     if (hash !== file.hash) file.isLate = true;
     // Not copied: that would take as much memory again.
     sealed.push(Object.assign(file, stateOf(found, hash, earlier.get(file.name))));
@@ -35,7 +40,11 @@ export function describeLate({ lateHooks = [] }: Partial<Manifest>): string {
   return new Intl.ListFormat('en', { type: 'disjunction' }).format(lateHooks) || 'Another integration';
 }
 
-export function stateOf({ size, mtimeMs }: Stats, hash: string, before: ManifestFile | undefined) {
+export function stateOf(
+  { size, mtimeMs }: Pick<Stats, 'size' | 'mtimeMs'>,
+  hash: string,
+  before: ManifestFile | undefined,
+) {
   const states = before ? [before.hash, ...(before.past ?? [])] : [];
   const past = states.filter((one) => one !== hash).slice(0, pastStates);
   return { size, time: Math.floor(mtimeMs), hash, past: past.length === 0 ? undefined : past };

@@ -97,12 +97,13 @@ export async function scanSite(scannable: readonly ScannableFile[], site: Genera
     if (!bytes) return verifier.check(source, bytes);
     const addParams = params && pageParams(params, pathOfFile(name, kind === 'html', urls));
     const isInlined = generated !== undefined;
+    const known = uses.size;
     const found = readEmbeds({ name, kind, bytes, addParams, isInlined }, uses);
     for (const note of found.warnings) logger.warn(describeNote(note, search?.whereWritten));
     const { embeds } = found;
     if (embeds.length + found.invalid.length === 0) return verifier.check(source, bytes);
     for (const embed of found.invalid) invalid.push(embed);
-    for (const { request } of embeds)
+    for (const { request } of uses.size > known ? embeds : [])
       if (uses.get(request.key)?.places.length === 1) fetcher.answers.prefetch(request);
     files.push(Object.assign(source, { embeds, size: bytes.length }));
   });

@@ -28,6 +28,8 @@ export interface Site {
   config: AstroConfig;
   logger: AstroIntegrationLogger;
   sources: SiteSource;
+  /** Whether pages are rendered on demand, too. Astro then moves files after snippets were inlined. */
+  isServer: boolean;
 }
 
 export abstract class SiteRun {

@@ -29,8 +29,11 @@ export type TextKind = 'text' | 'rcdata' | 'raw' | 'cdata';
 export interface Visitor<Context> {
   /** XML has no raw text and no optional end tags. */
   isXml?: boolean;
-  /** @returns the context of its content, or `undefined` if the element ends with its start tag. */
-  open(tag: Tag, context: Context): Context | undefined;
+  /**
+   * @param isBlock whether it ends an open paragraph.
+   * @returns the context of its content, or `undefined` if the element ends with its start tag.
+   */
+  open(tag: Tag, context: Context, isBlock: boolean): Context | undefined;
   /** @param endTag empty where something else closes the element. */
   close?(name: string, endTag: Range, context: Context): void;
   text?(place: Range, context: Context, kind: TextKind): void;
@@ -47,6 +50,8 @@ interface OpenElement<Context> {
   name: string;
   context: Context;
   language: Language;
+  /** The start tags that end it. */
+  endedBy?: ReadonlySet<string> | undefined;
   parent?: OpenElement<Context>;
 }
 
@@ -79,9 +84,33 @@ const voidElements = words(
   'area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr',
 );
 // Those that contain text alone. Not <noscript>: without scripting, its elements are shown.
-const textKinds = new Map<string, TextKind>();
-for (const name of words('script style xmp iframe noembed noframes plaintext')) textKinds.set(name, 'raw');
-for (const name of words('title textarea')) textKinds.set(name, 'rcdata');
+const rawElements = words('script style xmp iframe noembed noframes plaintext');
+const rcdataElements = words('title textarea');
+
+interface ElementFacts {
+  isBlock: boolean;
+  isVoid: boolean;
+  textKind?: TextKind | undefined;
+  endedBy?: ReadonlySet<string> | undefined;
+}
+
+const ordinary: ElementFacts = { isBlock: false, isVoid: false };
+// In one table: each look-up of a name takes as long as reading its tag.
+const facts = new Map<string, ElementFacts>();
+for (const name of [
+  ...blockElements,
+  ...endedBy.keys(),
+  ...voidElements,
+  ...rawElements,
+  ...rcdataElements,
+]) {
+  facts.set(name, {
+    isBlock: blockElements.has(name),
+    isVoid: voidElements.has(name),
+    textKind: rawElements.has(name) ? 'raw' : rcdataElements.has(name) ? 'rcdata' : undefined,
+    endedBy: endedBy.get(name),
+  });
+}
 
 // Those of SVG and MathML that contain HTML.
 const htmlInside = {
@@ -119,13 +148,14 @@ export function walk<Context>(text: string, context: Context, visitor: Visitor<C
     const { name, start, end } = tag;
     if (current.language !== 'html' && htmlOnly.has(name)) leaveForeign(start);
     const isHtml = current.language === 'html';
-    while (isHtml && endedBy.get(current.name)?.has(name)) pop(start);
-    const inside = visitor.open(tag, current.context);
+    while (isHtml && current.endedBy?.has(name)) pop(start);
+    const { isBlock, isVoid, textKind, endedBy } = facts.get(name) ?? ordinary;
+    const inside = visitor.open(tag, current.context, isBlock);
     const language = languageIn(name, current.language);
-    const isEmpty = isHtml && language === 'html' ? voidElements.has(name) : tag.isSelfClosing;
+    const isEmpty = isHtml && language === 'html' ? isVoid : tag.isSelfClosing;
     if (inside === undefined || isEmpty) return end;
-    current = { name, context: inside, language, parent: current };
-    const kind = isHtml ? textKinds.get(name) : undefined;
+    current = { name, context: inside, language, endedBy, parent: current };
+    const kind = isHtml ? textKind : undefined;
     const contentEnd = kind ? rawEnd(text, end, name) : end;
     if (kind && contentEnd > end) visitor.text?.({ start: end, end: contentEnd }, inside, kind);
     return contentEnd;
@@ -141,12 +171,11 @@ export function walk<Context>(text: string, context: Context, visitor: Visitor<C
   };
 
   let read = 0;
-  for (let next = matchEnd(markup, text, 0); next !== undefined; next = matchEnd(markup, text, read)) {
-    const at = next - 1;
+  for (let at = markupAt(text, 0); at !== -1; at = markupAt(text, read)) {
     if (at > read) visitor.text?.({ start: read, end: at }, current.context, 'text');
     if (visitor.isDone?.(at, current.context)) return;
-    if (matchEnd(startOfTag, text, at) !== undefined) {
-      const isEnd = text.charAt(next) === '/';
+    const isEnd = text.charAt(at + 1) === '/';
+    if (isLetter(text.charCodeAt(isEnd ? at + 2 : at + 1))) {
       const tag = tagAt(text, at);
       read = tag?.end ?? text.length;
       if (tag && isEnd) endTag(tag);
@@ -170,9 +199,17 @@ function languageIn(name: string, language: Language): Language {
   return htmlInside[language].has(name) ? 'html' : language;
 }
 
-// Before anything else, a `<` is text.
-const markup = /<(?=[a-zA-Z!?]|\/.)/gs;
-const startOfTag = /<\/?[a-zA-Z]/y;
+/** A `<` before anything else is text. */
+function markupAt(text: string, from: number): number {
+  for (let at = text.indexOf('<', from); at !== -1; at = text.indexOf('<', at + 1)) {
+    const next = text.charAt(at + 1);
+    if (next === '/' ? at + 2 < text.length : next === '!' || next === '?') return at;
+    if (isLetter(text.charCodeAt(at + 1))) return at;
+  }
+  return -1;
+}
+
+const isLetter = (code: number) => (code | 32) >= 97 && (code | 32) <= 122;
 
 /** Where a match of a global or sticky pattern ends. */
 export function matchEnd(pattern: RegExp, text: string, from: number): number | undefined {
@@ -199,7 +236,6 @@ function rawEnd(text: string, from: number, name: string): number {
   return text.length;
 }
 
-const tagName = /<\/?[^\t\n\f\r />]*/y;
 // The rest of most tags. Attribute by attribute takes several times as long.
 const usualRest = /[^"'=>]*(?:[^\t\n\f\r /"'=>]="[^"]*"[^"'=>]*)*>/y;
 // The end of a tag, or an attribute. A quote without an end takes the rest of the text.
@@ -208,16 +244,20 @@ const attribute =
 
 /** The tag that begins at a `<`; `undefined` if the text ends inside it. */
 export function tagAt(text: string, start: number): Tag | undefined {
-  const from = matchEnd(tagName, text, start) ?? start;
+  const from = nameEnd(text, start);
   const name = text.slice(text.charAt(start + 1) === '/' ? start + 2 : start + 1, from).toLowerCase();
-  const end = matchEnd(usualRest, text, from) ?? readAttributes(text, from);
+  const isBare = text.charAt(from) === '>';
+  const end = isBare ? from + 1 : (matchEnd(usualRest, text, from) ?? readAttributes(text, from));
   return end === undefined ? undefined : { name, start, end, isSelfClosing: text.charAt(end - 2) === '/' };
 }
+
+const tagName = /<\/?[^\t\n\f\r />]*/y;
+const nameEnd = (text: string, start: number) => matchEnd(tagName, text, start) ?? start;
 
 /** Of two with one name, the first counts. */
 export function attributesOf(text: string, { start }: Range): Attribute[] {
   const attributes: Attribute[] = [];
-  readAttributes(text, matchEnd(tagName, text, start) ?? start, attributes);
+  readAttributes(text, nameEnd(text, start), attributes);
   return attributes;
 }
 

@@ -12,7 +12,6 @@ import {
 import {
   type Attribute,
   attributesOf,
-  blockElements,
   matchEnd,
   type Range,
   readAttribute,
@@ -195,8 +194,9 @@ function scanMarkup(part: Part, isXml = false): void {
   let mark = -1;
   /** The next mark from an offset, which does not decrease. */
   const markFrom = (from: number) => {
+    if (mark >= from) return mark;
     marks.lastIndex = from;
-    if (mark < from) mark = marks.exec(text)?.index ?? Infinity;
+    mark = marks.exec(text)?.index ?? Infinity;
     return mark;
   };
   const read = (tag: Tag, attribute: string) => valueIn(attributesOf(text, tag), attribute);
@@ -243,7 +243,7 @@ function scanMarkup(part: Part, isXml = false): void {
   const outermost: Context = { isExample: false, inIsland: false, lang: part.lang };
   walk(text, outermost, {
     isXml,
-    open(tag, outside) {
+    open(tag, outside, isBlock) {
       const { name, start, end } = tag;
       if (name === elementName) return openEmbed(tag, outside);
       if (outside.isExample && outside.embed === undefined) return outside;
@@ -251,9 +251,10 @@ function scanMarkup(part: Part, isXml = false): void {
         report(part, at(start), 'unrendered');
       if (name.startsWith(elementName) && broken.test(`<${name}`))
         found.warnings.push({ start: at(start), flaw: 'invalid-id' });
-      if (outside.embed === undefined && blockElements.has(name)) paragraph = name === 'p' ? tag : undefined;
+      if (outside.embed === undefined && isBlock) paragraph = name === 'p' ? tag : undefined;
       const inside = contextIn.get(name)?.(tag);
-      const isRead = markFrom(start) < end || hasLang.test(text.slice(start, end));
+      const hasAttributes = end - start > name.length + 2;
+      const isRead = hasAttributes && (markFrom(start) < end || hasLang.test(text.slice(start, end)));
       const attributes = isRead ? attributesOf(text, tag) : [];
       const isIgnored = attributes.some(({ name }) => name === 'data-snippets-ignore');
       if (inside?.isExample || isIgnored) return { ...outside, isExample: true };
@@ -454,8 +455,15 @@ function add(part: Part, tag: Tag, endTag: Range, place = inText) {
   const { text, layers, at, found, isHtml, lang } = part;
   const start = at(tag.start);
   const written = attributesOf(text, tag);
-  const read = (name: keyof EmbedAttributes) => valueIn(written, name);
-  const attributes = { id: read('id'), params: read('params'), as: read('as'), optional: read('optional') };
+  const attributes: EmbedAttributes = {
+    id: undefined,
+    params: undefined,
+    as: undefined,
+    optional: undefined,
+  };
+  for (const { name, value } of written) {
+    if (name in attributes) attributes[name as keyof EmbedAttributes] ??= decodeAttribute(value);
+  }
   const { id = '', as: asked } = attributes;
   const isId = /^[1-9]\d*$/.test(id) && Number.isSafeInteger(Number(id));
   if (!isId && !isElement(part)) return found.warnings.push({ start, flaw: 'invalid-id' });

@@ -35,8 +35,9 @@ export function addUse(
   name: string,
   { hasChildren = false, isOptional = false, asHtml = true } = {},
 ): SnippetUse {
-  const use = uses.get(request.key) ?? { request, places: [], placesWithoutChildren: [], asHtml: false };
-  uses.set(request.key, use);
+  const known = uses.get(request.key);
+  const use = known ?? { request, places: [], placesWithoutChildren: [], asHtml: false };
+  if (!known) uses.set(request.key, use);
   const { places, placesWithoutChildren } = use;
   // The places of one file come one after the other.
   if (!isOptional) use.optionalPlaces?.delete(name);

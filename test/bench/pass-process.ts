@@ -63,4 +63,5 @@ async function inlineSite() {
 }
 
 const inlined = await inlineSite();
-if (inlined) await recordSite(site, inlined, Date.now());
+// As where no other integration writes later.
+if (inlined) await recordSite(site, inlined);
