@@ -185,3 +185,49 @@ export default defineConfig({ integrations: [snippets(), adder] });`,
   expect(key.output).toContain('Another integration wrote the API key into key.js.');
   expect(key.output).not.toContain(service.environment.SNIPPETS_API_KEY);
 });
+
+const write = `writeFileSync('dist/late.html', '<p><snippet-embed id="1"></snippet-embed></p>')`;
+const hooks = (name: string) =>
+  `integrations: [snippets(), { name: 'late', hooks: { '${name}'() { ${write} } } }]`;
+const plugin = `{ name: 'late', enforce: 'post', buildApp: { order: 'post', handler() { ${write} } } }`;
+const setup = `{ 'astro:build:setup': ({ updateConfig }) => updateConfig({ plugins: [${plugin}] }) }`;
+const adapter = `{ ...node({ mode: 'standalone' }), hooks: { ...node({ mode: 'standalone' }).hooks, 'astro:build:done'() { ${write.replace('dist/', 'dist/client/')} } } }`;
+
+// Without one of these, nothing is read again after snippets were inlined.
+describe('what may write to the output after snippets were inlined is checked:', () => {
+  test.for([
+    { writer: 'another integration, when pages are generated', config: hooks('astro:build:generated') },
+    { writer: 'another integration, when the build is done', config: hooks('astro:build:done') },
+    { writer: 'an adapter', config: `integrations: [snippets()], adapter: ${adapter}` },
+    // Astro 5 builds without these.
+    ...(byAstro({ 5: [], 6: [setup], 7: [setup] }) as string[]).map((hooks) => {
+      return {
+        writer: 'a plugin of Vite',
+        config: `integrations: [snippets(), { name: 'late', hooks: ${hooks} }]`,
+      };
+    }),
+  ])('$writer', async ({ config }) => {
+    const site = await temporarySite({
+      'astro.config.mjs': `
+import { writeFileSync } from 'node:fs';
+import node from '@astrojs/node';
+import { defineConfig } from 'astro/config';
+import snippets from 'astro-snippets';
+export default defineConfig({ ${config} });`,
+      'src/pages/index.astro': page('<Snippet id={1} />', 'export const prerender = true;'),
+    });
+    const output = await exits(1, site.build(service.environment));
+    expect(output).toContain('[astro-snippets/late-embed] Another integration wrote an embed into');
+    expect(output).toContain('late.html');
+  });
+
+  test('a compressed copy that was there before', async () => {
+    const site = await temporarySite({
+      'astro.config.mjs': configWith(''),
+      'public/index.html.gz': 'of an earlier page',
+      'src/pages/index.astro': page('<Snippet id={1} />'),
+    });
+    const output = await exits(1, site.build(service.environment));
+    expect(output).toContain('[astro-snippets/stale-compressed-file] index.html.gz does not decompress');
+  });
+});
