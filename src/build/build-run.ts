@@ -3,8 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import { containerPage, integration } from '../embed/element.ts';
 import { describeNote } from '../failures/errors.ts';
-import { isSince, statsOf } from '../files/disk.ts';
-import { shownPath } from '../files/paths.ts';
+import { isSince, shownPath, statsOf } from '../files/files.ts';
 import type { Manifest } from '../record/manifest.ts';
 import {
   lockFile,

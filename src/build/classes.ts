@@ -4,49 +4,45 @@ import { decodeHTMLAttribute } from 'entities/decode';
 import { escapeAttribute } from 'entities/escape';
 import { attributesOf, readAttribute, walk } from '../embed/html-scanner.ts';
 import { listNames, listPlaces } from '../failures/errors.ts';
-import { writeAtomically } from '../files/disk.ts';
+import { writeAtomically } from '../files/files.ts';
 import type { MadePage } from './inline-page.ts';
 
-/** What tools that make CSS read while Vite bundles. It names only classes, so that CSS changes only when they do. */
-export class ClassFile {
-  readonly file: string;
-  readonly #names: Set<string>;
-  written: readonly string[];
+export type ClassFile = ReturnType<typeof openClassFile>;
 
-  /** @param keeps whether the classes of the last time stay, as it is not known which of them are used. */
-  constructor(file: string, keeps: boolean) {
-    this.file = file;
-    const text = this.#read();
-    const names = /^<div class="([^"]+)"/.exec(text ?? '')?.[1];
-    this.written = names === undefined ? [] : decodeHTMLAttribute(names).split(' ');
-    this.#names = new Set(keeps ? this.written : []);
-    // Before a tool looks for it.
-    if (text === undefined) this.write();
-  }
-
-  add(names: Iterable<string>) {
-    for (const name of names) this.#names.add(name);
-  }
-
-  /** Only if it changes: a tool that watches it would make CSS again. A build beside a dev server writes it, too. */
-  write() {
-    this.written = [...this.#names].sort();
-    const text = `<div class="${escapeAttribute(this.written.join(' '))}"></div>\n`;
-    if (text !== this.#read()) writeAtomically(this.file, text);
-  }
-
-  #read() {
-    return existsSync(this.file) ? readFileSync(this.file, 'utf8') : undefined;
-  }
+/**
+ * What tools that make CSS read while Vite bundles. It holds only classes, so CSS changes only when they do.
+ *
+ * @param keeps whether the classes of the last time stay: which of them are used is not known.
+ */
+export function openClassFile(file: string, keeps: boolean) {
+  const read = () => (existsSync(file) ? readFileSync(file, 'utf8') : undefined);
+  const before = read();
+  const [, names] = /^<div class="([^"]+)"/.exec(before ?? '') ?? [];
+  const written: readonly string[] = names ? decodeHTMLAttribute(names).split(' ') : [];
+  const known = new Set(keeps ? written : []);
+  const opened = {
+    file,
+    written,
+    add(names: Iterable<string>) {
+      for (const name of names) known.add(name);
+    },
+    /** Only if it changes: a tool may watch it. A build beside a dev server writes it, too. */
+    write() {
+      opened.written = [...known].sort();
+      const text = `<div class="${escapeAttribute(opened.written.join(' '))}"></div>\n`;
+      if (text !== read()) writeAtomically(file, text);
+    },
+  };
+  // Before a tool looks for it.
+  if (before === undefined) opened.write();
+  return opened;
 }
-
-/** The classes of a style sheet; `undefined` if it may have any, as it is not part of the site. */
-type Sheet = ReadonlySet<string> | undefined;
 
 /** Finds classes of snippets that no style sheet of their pages has. @param made those for which CSS was asked */
 export function classChecker(directory: string, base: string, made: readonly string[]) {
   const root = base.replace(/\/$/, '');
-  const sheets = new Map<string, Sheet>();
+  /** By their URLs. `undefined`: not part of the site, so it may have any class. */
+  const sheets = new Map<string, Set<string> | undefined>();
   const missing = new Map<number, { names: Set<string>; places: Set<string> }>();
 
   const sheetAt = (href: string) => {
@@ -62,7 +58,7 @@ export function classChecker(directory: string, base: string, made: readonly str
   };
 
   const sheetsOn = (html: string) => {
-    const found: Sheet[] = [];
+    const found: (Set<string> | undefined)[] = [];
     walk(html, '', {
       open(tag) {
         const attributes = tag.name === 'link' ? attributesOf(html, tag) : [];
@@ -88,7 +84,7 @@ export function classChecker(directory: string, base: string, made: readonly str
       if (shown.length === 0) return;
       const known = sheetsOn(file.toString());
       for (const { id, name } of shown) {
-        if (known.some((sheet) => sheet === undefined || sheet.has(name))) continue;
+        if (known.some((sheet) => !sheet || sheet.has(name))) continue;
         const { names, places } = missing.get(id) ?? { names: new Set(), places: new Set() };
         missing.set(id, { names: names.add(name), places: places.add(page) });
       }
@@ -110,15 +106,11 @@ const classSelector =
   /\.((?:[a-z_\u0080-\uffff-]|\\(?:[0-9a-f]{1,6}\s?|.))(?:[\w\u0080-\uffff-]|\\(?:[0-9a-f]{1,6}\s?|.))*)/gi;
 const escaped = /\\(?:([0-9a-f]{1,6})\s?|(.))/gi;
 
-/** The classes that a style sheet mentions. May contain more, such as file extensions. */
+/** May contain more, such as file extensions. */
 export function classesOfStyles(css: string) {
   const selectors = css.replace(notSelectors, (found) => (found.startsWith('\\') ? found : ' '));
-  const names = selectors
-    .matchAll(classSelector)
-    .map(([, written = '']) =>
-      written.replace(escaped, (_, hex?: string, character = '') =>
-        hex === undefined ? character : String.fromCodePoint(Math.min(Number.parseInt(hex, 16), 0x10ffff)),
-      ),
-    );
-  return new Set(names);
+  const unescaped = (_: string, hex?: string, character = '') =>
+    hex === undefined ? character : String.fromCodePoint(Math.min(Number.parseInt(hex, 16), 0x10ffff));
+  const names = selectors.matchAll(classSelector);
+  return new Set(names.map(([, written = '']) => written.replace(escaped, unescaped)));
 }

@@ -4,13 +4,11 @@ import { dirname, join, sep } from 'node:path';
 import { count } from '../client/text.ts';
 import { embedName } from '../embed/element.ts';
 import { listNames, userError } from '../failures/errors.ts';
-import { isTemporary, StagedFiles } from '../files/disk.ts';
-import { contains, pathFrom, shownPath } from '../files/paths.ts';
+import { contains, isTemporary, pathFrom, StagedFiles, shownPath } from '../files/files.ts';
 import {
   hashOf,
   hashShown,
   type Manifest,
-  type ManifestFile,
   type RecordedSnippet,
   readManifest,
   supersededBy,
@@ -33,7 +31,7 @@ export interface FolderInlining extends Pick<GeneratedSite, 'settings' | 'logger
   to: string;
 }
 
-/** Inlines snippets into files of any generator, and updates those of earlier runs. Writes nothing if it throws. */
+/** Inlines snippets into files of any generator, and updates those of earlier runs. If it throws, it has written nothing. */
 export async function inlineFolder(inlining: FolderInlining) {
   const { cwd, to, manifest, logger } = inlining;
   refuseFolders(inlining);
@@ -70,16 +68,9 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles) {
   const updated: string[] = [];
   const outdated: { copy: SiteFile; page: SiteFile }[] = [];
   try {
-    const site: GeneratedSite = {
-      ...inlining,
-      settings,
-      // The URL that most servers give a page: how people link to it is not known.
-      urls: { base: '/', trailingSlash: 'ignore', format: 'preserve' },
-      directory: to,
-      before,
-      fetcher,
-      verifier,
-    };
+    // The URL that most servers give a page: how people link to it is not known.
+    const urls = { base: '/', trailingSlash: 'ignore', format: 'preserve' } as const;
+    const site = { ...inlining, settings, urls, directory: to, before, fetcher, verifier };
     const scanned = await scanSite(scannable, site);
     const written = scanned.files.filter(({ generated }) => !generated);
     for (const { file, name } of written) hashes.set(name, hashOf(readFileSync(file)));
@@ -108,20 +99,18 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles) {
     }
     const recorded = new Set(inlined.files.map(({ name }) => name));
     // A generator may have written them without embeds, or a minifier may have changed them.
-    const dropped = [...scannable, ...others].filter(
-      (file) =>
-        isPublished(file) &&
-        last.files.has(file.name) &&
-        !recorded.has(file.name) &&
-        !embedName.test(readFileSync(file.file, 'latin1')),
-    );
+    const dropped = [...scannable, ...others].flatMap((one) => {
+      const { file, name } = one;
+      const wasRecorded = isPublished(one) && last.files.has(name) && !recorded.has(name);
+      return wasRecorded && !embedName.test(readFileSync(file, 'latin1')) ? name : [];
+    });
     if (dropped.length > 0) {
       logger.warn(
-        `Changed or excluded since the last run, and no longer in the record: ${listNames(dropped.map(({ name }) => name))}. Snippets of that run may still be there, and are not updated. If a step after inline has changed these files, such as a minifier, let the generator write them again, and run inline before that step.`,
+        `Changed or excluded since the last run, and no longer in the record: ${listNames(dropped)}. Snippets of that run may still be there, and are not updated. If a step after inline has changed these files, such as a minifier, let the generator write them again, and run inline before that step.`,
       );
     }
     // What the command of `refresh --after` was to renew is still out of date.
-    await publish(inlining, site, staged, hashes, { ...inlined, pending: before?.pending });
+    await publish(site, staged, hashes, { ...inlined, pending: before?.pending });
   } catch (error) {
     // First, as in a build.
     await fetcher.close().catch(() => {});
@@ -138,7 +127,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles) {
 
 type LastRun = Awaited<ReturnType<typeof openLastRun>>;
 
-/** Reads what the last run left, and has files made from what they were when they were generated. */
+/** Reads what the last run left, and has files made from what was generated. */
 async function openLastRun({ cwd, manifest, logger }: FolderInlining, scannable: readonly ScannableFile[]) {
   const file = lastRecordFile(manifest);
   const { manifest: record, flaw } = await readManifest(file);
@@ -155,7 +144,7 @@ async function openLastRun({ cwd, manifest, logger }: FolderInlining, scannable:
     );
   }
   const files = new Map(record?.files.map((file) => [file.name, file]));
-  /** The hashes of files that are as it left them: the generator has not written them again. */
+  /** The hashes of files that are as it left them, not written again by the generator. */
   const kept = new Map<string, string>();
   for (const file of pack ? scannable : []) {
     const known = files.get(file.name);
@@ -169,16 +158,13 @@ async function openLastRun({ cwd, manifest, logger }: FolderInlining, scannable:
   return { record, files, kept, pack };
 }
 
-export function lastRecordFile(manifest: string) {
-  return [manifest, asideOf(manifest)].find(existsSync) ?? manifest;
-}
-
 /** For a record that is not what the folder holds. */
-function asideOf(manifest: string) {
-  return `${manifest}.unfinished`;
-}
+const asideOf = (manifest: string) => `${manifest}.unfinished`;
 
-/** What a file with new embeds still shows of the last run: a later step has changed it, not the generator. */
+export const lastRecordFile = (manifest: string) =>
+  [manifest, asideOf(manifest)].find(existsSync) ?? manifest;
+
+/** What a file with new embeds, which a later step has changed and not the generator, still shows of the last run. */
 function leftIn({ record, files, kept, pack }: LastRun, name: string, { generated, embeds }: MadePage) {
   const file = files.get(name);
   if (!record || !file) return [];
@@ -191,23 +177,20 @@ function leftIn({ record, files, kept, pack }: LastRun, name: string, { generate
   }));
 }
 
-/**
- * The record is beside its place until everything is written. It announces the files, so that the process can be killed at any
- * moment.
- */
+/** Until all is written, the record is beside its place, and announces the files: the process can be killed at any moment. */
 async function publish(
-  { from, to, manifest }: FolderInlining,
-  site: GeneratedSite,
+  site: GeneratedSite & FolderInlining,
   staged: StagedFiles,
   hashes: ReadonlyMap<string, string>,
   record: Manifest,
 ) {
+  const { from, to, manifest } = site;
   const aside = asideOf(manifest);
-  const announce = (file: ManifestFile) => {
+  const announced = record.files.map((file) => {
     return { ...file, hash: hashes.get(file.name) ?? file.hash, next: [file.hash] };
-  };
+  });
   if (site.fetcher.showsChildren) rmSync(aside, { force: true });
-  else writeManifest(aside, { ...record, files: record.files.map(announce) });
+  else writeManifest(aside, { ...record, files: announced });
   rmSync(manifest, { force: true });
   await staged.commit();
   if (from !== to) {

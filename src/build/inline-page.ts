@@ -1,8 +1,13 @@
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { Edit } from '../embed/html-scanner.ts';
 import { type Composed, type Content, compose, type Form, formKey, inline } from '../embed/inline.ts';
-import { allowInPage, type SourceRules, type Sources, sourcesOf } from '../html/content-security-policy.ts';
-import type { PreparedSnippet } from '../html/rules.ts';
+import {
+  allowInPage,
+  type PreparedSnippet,
+  type SourceRules,
+  type Sources,
+  sourcesOf,
+} from '../html/rules.ts';
 import type { FileEmbed } from '../snippets/file-embeds.ts';
 import { type EditLinks, linkPage } from './edit-links/edit-links.ts';
 import type { ScannableFile } from './scan-site.ts';

@@ -5,8 +5,8 @@ import type { SnippetRequest } from '../client/snippet-request.ts';
 import { count, formatDuration } from '../client/text.ts';
 import { slugOfEmbed } from '../embed/element.ts';
 import { type CollectionEntry, listPlaces, userError } from '../failures/errors.ts';
-import { inTurns, readOpened, writeError, writeImages } from '../files/disk.ts';
-import { hashSource, headerPolicies } from '../html/content-security-policy.ts';
+import { inTurns, readOpened, writeError, writeImages } from '../files/files.ts';
+import { hashSource, headerPolicies } from '../html/rules.ts';
 import {
   asBefore,
   contentRecord,

@@ -5,8 +5,7 @@ import type { SnippetRequest } from '../client/snippet-request.ts';
 import { containsKnownKey, count } from '../client/text.ts';
 import type { FileKind } from '../embed/scan.ts';
 import { entryName, listNames, listPlaces, userError } from '../failures/errors.ts';
-import { isTemporary, StagedFiles, writeImages } from '../files/disk.ts';
-import { fileKind, pathFrom } from '../files/paths.ts';
+import { fileKind, isTemporary, pathFrom, StagedFiles, writeImages } from '../files/files.ts';
 import {
   asBefore,
   type Contents,
@@ -33,11 +32,11 @@ import {
   siteFolders,
 } from './side-products.ts';
 
-/** A page that a refresh writes. The bytes of all pages may not fit into memory. */
-export interface RefreshedPage {
+/** A page that a refresh writes. All of them may not fit into memory. */
+interface RefreshedPage {
   page: ManifestFile;
   hash: string;
-  changed: readonly number[];
+  changed: number[];
   copies: SiteFile[];
   made(): Buffer;
 }
@@ -54,10 +53,10 @@ export interface RefreshedSite {
   readImage(name: string): Promise<Uint8Array | undefined>;
 }
 
-// A page is made again as fast as it is read, and all pages of a large site take too much memory.
+// A page is made again as fast as it is read.
 const maxKeptBytes = 64 * 1024 * 1024;
 
-/** Makes the pages whose snippets have changed, or that a killed refresh was writing, as a build would. */
+/** Makes pages whose snippets have changed, or that a killed refresh was writing, as a build would. */
 export async function planRefresh(site: RefreshedSite) {
   const { file, manifest, now, cwd, progress } = site;
   const { output, files, collections, rules, inlinedAt } = manifest;
@@ -65,7 +64,7 @@ export async function planRefresh(site: RefreshedSite) {
   const plan = {
     ...(await lookAtOutput(manifest)),
     pages: [] as RefreshedPage[],
-    /** Files that were made from these pages. Only the command that made them can renew them. */
+    /** Files that were made from these pages, and only by the command that made them can be renewed. */
     stale: [] as DerivedFile[],
   };
   const refused = new Set(plan.toBuild.map(({ name }) => name));
@@ -85,7 +84,7 @@ export async function planRefresh(site: RefreshedSite) {
   const withKey: string[] = [];
   const make = pageMaker(site);
   let keptBytes = 0;
-  const planPage = (page: ManifestFile, changed: readonly number[]) => {
+  const planPage = (page: ManifestFile, changed: number[]) => {
     const { name, isLate } = page;
     if (modified.delete(name)) return refuse(name, 'was changed after the build');
     const late = `is changed in each build after snippets are inlined (by ${describeLate(manifest)})`;
@@ -119,11 +118,10 @@ export async function planRefresh(site: RefreshedSite) {
   const recorded = new Set(files.flatMap(({ name, copies = [] }) => [name, ...copies]));
   const records = `${pathFrom(output, dirname(file))}/`;
   // What is older than the build, such as pages written by hand, was not made from these pages.
-  const mayBeMade = ({ file, name }: SiteFile) =>
-    !recorded.has(name) &&
-    !isTemporary(name) &&
-    !name.startsWith(records) &&
-    statSync(file).mtimeMs >= inlinedAt;
+  const mayBeMade = ({ file, name }: SiteFile) => {
+    const isOurs = recorded.has(name) || isTemporary(name) || name.startsWith(records);
+    return !isOurs && statSync(file).mtimeMs >= inlinedAt;
+  };
   const changed = new Set(plan.pages.flatMap((page) => page.changed));
   const derived = findDerivedFiles(folders, changing, { ...site, changed, mayBeMade });
   plan.stale = derived.filter(({ page }) => !page);
@@ -156,14 +154,13 @@ function reasonForStyles({ manifest, now }: RefreshedSite) {
   if (!manifest.classes) return undefined;
   const before = new Set(manifest.snippets.flatMap(({ content }) => content?.classes ?? []));
   const after = new Set(now.flatMap((content) => content?.classes ?? []));
-  const made = new Set(manifest.classes);
-  const changed = [...after].filter((name) => !before.has(name) || !made.has(name));
-  changed.push(...[...before].filter((name) => !after.has(name)));
+  const made = before.intersection(new Set(manifest.classes));
+  const changed = [...after.difference(made), ...before.difference(after)];
   if (changed.length === 0) return undefined;
   return `needs style sheets that only a build makes: snippets now have other classes (${listNames(changed, 5)})`;
 }
 
-function reasonForPage(page: ManifestFile, made: MadePage, changed: readonly number[], site: RefreshedSite) {
+function reasonForPage(page: ManifestFile, made: MadePage, changed: number[], site: RefreshedSite) {
   const { name, shows } = page;
   const { embeds, hasPolicy } = made;
   const { rules, snippets } = site.manifest;
@@ -179,15 +176,15 @@ function reasonForPage(page: ManifestFile, made: MadePage, changed: readonly num
 }
 
 /**
- * Writes the pages of a plan, their copies and images: all beside their places first. The manifest announces them, so that the
+ * Writes the pages of a plan, their copies and images, all beside their places first. The manifest announces them, so that the
  * process can be killed at any moment.
  *
- * @returns pages that have changed since the plan was made. They are left alone.
+ * @returns pages that have changed since, which are left alone
  */
 export async function writeRefresh(site: RefreshedSite, { pages }: RefreshPlan, hasCommand: boolean) {
   const { file, manifest, now, progress } = site;
   const { output, rules, snippets, files } = manifest;
-  // Not only what changes: a refresh that was killed may have written more than the record says.
+  // Not only what changes: a killed refresh may have written more than the record says.
   const written = new Set(pages.flatMap(({ page }) => page.shows));
   const assets = rules.images?.assets.folder;
   if (assets !== undefined) {
@@ -203,7 +200,7 @@ export async function writeRefresh(site: RefreshedSite, { pages }: RefreshPlan, 
     // What it shows until it is written, where that differs from the new record.
     const outdated = outdatedIn(manifest, page, contents);
     const older = outdated.map((index) => [index, hashShown(manifest, page, index) ?? null]);
-    recordOf.set(page.name, { ...page, older: older.length === 0 ? undefined : Object.fromEntries(older) });
+    recordOf.set(page.name, { ...page, older: older.length > 0 ? Object.fromEntries(older) : undefined });
   }
   const change = ({ name }: ManifestFile, more: Partial<ManifestFile>) =>
     Object.assign(recordOf.get(name) ?? {}, more);

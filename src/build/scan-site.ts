@@ -5,8 +5,16 @@ import { keySearch } from '../client/text.ts';
 import { mayHold } from '../embed/element.ts';
 import type { FileKind } from '../embed/scan.ts';
 import { describeNote, type InvalidEmbed, userError } from '../failures/errors.ts';
-import { inTurns, isLargeBinary, overlaps, piecesOf, readUnlessLarge, statsOf } from '../files/disk.ts';
-import { contains, fileKind } from '../files/paths.ts';
+import {
+  contains,
+  fileKind,
+  inTurns,
+  isLargeBinary,
+  overlaps,
+  piecesOf,
+  readUnlessLarge,
+  statsOf,
+} from '../files/files.ts';
 import { pathOfFile } from '../settings/site-urls.ts';
 import type { FileEmbed, SnippetUses } from '../snippets/file-embeds.ts';
 import type { GeneratedSite } from './inline-snippets.ts';

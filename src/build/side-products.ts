@@ -5,8 +5,7 @@ import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { escapeText, escapeUTF8 } from 'entities/escape';
 import { textOf } from '../embed/html-scanner.ts';
-import { isLargeBinary, isSince, overlaps, piecesOf, statsOf } from '../files/disk.ts';
-import { fileKind, shownPath } from '../files/paths.ts';
+import { fileKind, isLargeBinary, isSince, overlaps, piecesOf, shownPath, statsOf } from '../files/files.ts';
 import { type Contents, hashOf, type Manifest, type ManifestFile } from '../record/manifest.ts';
 import { routeFiles } from '../settings/site-urls.ts';
 import { listSiteFiles, type SiteFile } from './scan-site.ts';
@@ -62,7 +61,7 @@ export function copyOf({ directory, isCopy, shown }: SiteFolder, name: string) {
 const slack = 4 * 1024 * 1024;
 
 /** The hash of what a copy holds; `undefined` if that is far too long, or cannot be decoded. */
-export function hashOfCopy(copy: SiteFile, pages: readonly Buffer[]) {
+export function hashOfCopy(copy: SiteFile, pages: Buffer[]) {
   const maxOutputLength = Math.max(...pages.map(({ length }) => length)) + slack;
   const size = statsOf(copy.file)?.size;
   const encoding = encodingOf(copy);
@@ -120,7 +119,6 @@ interface Changes {
 type Finder = (text: string, name: string) => string | undefined;
 
 const indexEntry = 'pagefind-entry.json';
-/** The names of all files that Pagefind writes. */
 const indexFile = /^pagefind|\.(pf_\w+|pagefind)$/;
 
 export function findDerivedFiles(folders: SiteFolder[], pages: SiteFile[], changes: Changes) {
@@ -134,8 +132,8 @@ export function findDerivedFiles(folders: SiteFolder[], pages: SiteFile[], chang
     const { scannable, others } = listSiteFiles([directory], []);
     const files = [...scannable, ...others];
     const indexes = html ? files.filter(({ name }) => basename(name) === indexEntry) : [];
-    const isBeside = (index: SiteFile, name: string) =>
-      name.startsWith(index.name.slice(0, -indexEntry.length));
+    const isBeside = ({ name }: SiteFile, other: string) =>
+      other.startsWith(name.slice(0, -indexEntry.length));
     const isOfIndex = (name: string) =>
       indexFile.test(basename(name)) && indexes.some((index) => isBeside(index, name));
     return files.flatMap((found): DerivedFile | [] => {
@@ -180,7 +178,7 @@ const algorithms = ['md5', 'sha1', 'sha256', 'sha384', 'sha512'];
 const mayBeDigests = [/[0-9a-f]{32,}/g, /[A-Za-z0-9+/]{22,}/g];
 
 /** Pages are read once a text has what may be a digest. */
-function digestFinder(pages: readonly SiteFile[]): Finder {
+function digestFinder(pages: SiteFile[]): Finder {
   let names: Map<string, string> | undefined;
   const digestsOf = ({ file, name }: SiteFile) => {
     const bytes = readFileSync(file);
@@ -207,7 +205,7 @@ const urlOf = /["']?\burl["']?\s*:\s*["'`]([^"'`]*)["'`]/;
  * Finds pages in Workbox precache lists: `{ url: 'about/index.html', revision: '…' }`. Without a revision, a build would not
  * change an entry either.
  */
-function precachedFinder(directory: string, pages: readonly SiteFile[]): Finder {
+function precachedFinder(directory: string, pages: SiteFile[]): Finder {
   const changing = new Set(pages.map(({ name }) => name));
   const exists = (name: string) => changing.has(name) || statsOf(join(directory, name))?.isFile();
   const listedIn = (entry: string, from: string) => {
@@ -239,8 +237,8 @@ type Spell = (text: string) => string;
 const inJson: Spell = (text) => JSON.stringify(text).slice(1, -1);
 const spellings: Spell[] = [(text) => text, inJson, escapeText, escapeUTF8];
 
-/** Finds old contents, as in `search.json`, or hashes of their scripts, as in `_headers`. */
-function oldTextFinder({ manifest, now, changed }: Changes, pages: readonly SiteFile[]): Finder {
+/** Finds old contents, as in `search.json`, or hashes of scripts, as in `_headers`. */
+function oldTextFinder({ manifest, now, changed }: Changes, pages: SiteFile[]): Finder {
   const needles = new Map<string, { id: number; spell?: Spell; around?: Set<string> }>();
   for (const index of changed) {
     const { id = 0, content } = manifest.snippets[index] ?? {};
@@ -265,7 +263,7 @@ function oldTextFinder({ manifest, now, changed }: Changes, pages: readonly Site
   };
 }
 
-function withNeighbors(pages: readonly SiteFile[], text: string, spell: Spell) {
+function withNeighbors(pages: SiteFile[], text: string, spell: Spell) {
   const found = new Set<string>();
   for (const page of pages) {
     const html = readFileSync(page.file, 'utf8');

@@ -53,12 +53,12 @@ export abstract class SiteRun {
   async openClasses() {
     const { command, options, config } = this.site;
     if (!options.classes) return;
-    const { ClassFile } = await import('./classes.ts');
+    const { openClassFile } = await import('./classes.ts');
     // In a build it is written again before Vite bundles.
-    this.classes = new ClassFile(fileURLToPath(new URL(classFile, config.root)), command === 'dev');
+    this.classes = openClassFile(fileURLToPath(new URL(classFile, config.root)), command === 'dev');
   }
 
-  /** Several times in a build, and again when a `.env` file changes in dev. */
+  /** Several times in a build, and when a `.env` file changes in dev. */
   readEnvironment(environment: Environment, { mode, directory }: EnvironmentFiles) {
     // From the folder of the project, so that both can be moved together.
     this.environment = { mode, directory: directory && relative(this.site.sources.folders.root, directory) };

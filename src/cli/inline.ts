@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { inlineFolder, lastRecordFile } from '../build/inline-folder.ts';
 import { keySearch } from '../client/text.ts';
 import { hints, userError } from '../failures/errors.ts';
-import { shownPath } from '../files/paths.ts';
+import { shownPath } from '../files/files.ts';
 import { readManifest } from '../record/manifest.ts';
 import { cacheDirsOf, manifestOf } from '../record/record-files.ts';
 import { parseOptions, type SnippetsOptions } from '../settings/options.ts';

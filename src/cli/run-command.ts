@@ -2,7 +2,7 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeAtomically } from '../files/disk.ts';
+import { writeAtomically } from '../files/files.ts';
 import { commandLockFile, holderOf, type WaitOptions, waitForLock } from '../record/record-files.ts';
 import type { ShownFile } from './cli-output.ts';
 import { manifestPath, readRecord, shownFile } from './project.ts';

@@ -1,7 +1,6 @@
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
 import { applyEdits, type Edit } from '../embed/html-scanner.ts';
-import { hashSource } from './content-security-policy.ts';
-import { hides } from './rules.ts';
+import { hashSource, hides } from './rules.ts';
 
 // Loaded only for content that needs a parser.
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { decodeHTMLAttribute } from 'entities/decode';
 import type { Snippet } from '../client/snippet-client.ts';
 import { paramsObject, type SnippetRequest } from '../client/snippet-request.ts';
@@ -12,11 +13,13 @@ import {
   startTags,
   tagAt,
   textOf,
+  walk,
 } from '../embed/html-scanner.ts';
-import type { Content } from '../embed/inline.ts';
+import { asBytes, type Content, decodeAttribute } from '../embed/inline.ts';
 import { SiteError, type SiteErrorCode } from '../failures/errors.ts';
+import type { RouteToHeaders } from '../settings/astro-version.ts';
 import type { HtmlRules } from '../settings/options.ts';
-import type { SiteUrls } from '../settings/site-urls.ts';
+import { routeFiles, type SiteUrls } from '../settings/site-urls.ts';
 import type { InlineCode } from './parsed-html.ts';
 
 const mostTags = 100_000;
@@ -25,7 +28,7 @@ export interface PreparedSnippet extends Content {
   /** Each names the snippet. */
   warnings: string[];
   inlineCode: InlineCode | undefined;
-  /** In files that are no pages, if it differs: with the original URLs of images. */
+  /** In files that are no pages, if it differs: with the images' own URLs. */
   htmlElsewhere?: string | undefined;
   /** If the site makes CSS for them. */
   classes?: readonly string[] | undefined;
@@ -33,7 +36,7 @@ export interface PreparedSnippet extends Content {
   images?: readonly ImageUse[] | undefined;
 }
 
-// Loading and running a parser would take longer than anything else here.
+// To load and run a parser takes longer than anything else here.
 const parsing = () => import('./parsed-html.ts');
 
 /**
@@ -51,25 +54,24 @@ export async function applyRules(
     if (rules.scripts === 'allow') return html;
     const { findScripts, stripScripts } = await parsing();
     const [script] = rules.scripts === 'error' ? findScripts(html) : [];
-    if (script !== undefined) throw refusal('script-refused', `contains ${script.what}.`);
+    if (script) throw refusal('script-refused', `contains ${script.what}.`);
     const kept = rules.scripts === 'strip' ? stripScripts(html) : html;
     if (kept !== undefined) return kept;
     throw refusal('script-refused', 'contains scripts that are nested too deep to be stripped.');
   };
   const sanitized = await sanitize(content, request, rules);
   const text = textOf(sanitized);
-  // Most snippets have no tags.
   const tags = sanitized.split('<').length - 1;
   if (!asHtml || tags === 0) return { html: sanitized, text, warnings: [], inlineCode: undefined };
   // Parsing a megabyte of tags would take minutes.
   if (tags > mostTags) throw refusal('too-many-tags', `has more than ${mostTags} tags.`);
   const { links, findImage, policy, strict } = rules;
-  const linked = links === undefined ? sanitized : adaptLinks(sanitized, links);
-  // First: what follows reads HTML as a browser does, and in other elements an attribute may mean something else.
+  const linked = links ? adaptLinks(sanitized, links) : sanitized;
+  // First: what follows reads HTML as a browser does, and elsewhere an attribute may mean something else.
   const { html: shown, images, flaws } = await localizeImages(linked, findImage);
   const html = await withoutScripts(shown);
   const open = await findOpen(html, rules);
-  if (open !== undefined && strict) throw refusal('left-open', open);
+  if (open && strict) throw refusal('left-open', open);
   const inlineCode = policy === 'none' ? undefined : (await parsing()).findInlineCode(html);
   const blocked = inlineCode && describeBlocked(inlineCode, policy);
   const warnings = [...flaws, open, blocked].flatMap((flaw) => (flaw ? `Snippet ${request.id} ${flaw}` : []));
@@ -78,7 +80,7 @@ export async function applyRules(
     text,
     warnings,
     inlineCode,
-    leavesOpen: open === undefined ? undefined : true,
+    leavesOpen: open ? true : undefined,
     classes: rules.classes ? classesIn(html) : undefined,
     images: images.length > 0 ? images : undefined,
     htmlElsewhere: shown === linked ? undefined : await withoutScripts(linked),
@@ -86,7 +88,7 @@ export async function applyRules(
 }
 
 async function sanitize(html: string, request: SnippetRequest, rules: HtmlRules) {
-  if (rules.sanitize === undefined) return html;
+  if (!rules.sanitize) return html;
   try {
     const clean: unknown = await rules.sanitize(html, { id: request.id, params: paramsObject(request) });
     if (typeof clean === 'string') return clean;
@@ -103,7 +105,7 @@ async function findOpen(html: string, { scripts }: HtmlRules) {
   const { contexts, leftOpen } = await parsing();
   // A script such as `i<n` would be found open inside an <svg>, where it is not shown.
   const places = (scripts === 'allow' ? [''] : contexts).values();
-  const open = places.map((before) => leftOpen(html, before)).find((found) => found !== undefined);
+  const open = places.map((before) => leftOpen(html, before)).find(Boolean);
   return open && `leaves ${open} open, which swallows the rest of the page.`;
 }
 
@@ -129,7 +131,7 @@ export const hides = new Set(
 
 /** Whether HTML is text and complete tags that hide nothing. Of any other, only a parser tells what it leaves open. */
 export function hasOnlyOrdinaryTags(html: string) {
-  // In a <noscript> around it, HTML may be raw text, which ends at the end tag, even in an attribute.
+  // In a <noscript> around it, HTML may be raw text, which an end tag ends even in an attribute.
   if (/<\/noscript|<$/i.test(html)) return false;
   const markup = /<(?=[a-z/!?])/gi;
   for (let found = markup.exec(html); found !== null; found = markup.exec(html)) {
@@ -194,7 +196,7 @@ export interface ImageCopy {
   height: number;
 }
 
-/** A flaw is why there is no copy, or an old one: the end of a sentence. */
+/** A flaw is why there is no copy, or an old one. */
 export type FoundImage = { copy?: ImageCopy | undefined; flaw?: string | undefined };
 
 export type ImageUse = FoundImage & { url: string };
@@ -204,14 +206,14 @@ export type FindImage = (url: URL) => Promise<FoundImage | undefined>;
 
 /** Puts the site's copies of images into HTML. Flaws say why images stay where they are: sentences without a subject. */
 export async function localizeImages(html: string, find: FindImage | undefined) {
-  if (find === undefined) return { html, images: [], flaws: [] };
+  if (!find) return { html, images: [], flaws: [] };
   const found = new Map<string, FoundImage | undefined>();
   replaceImages(html, (url) => void found.set(url, undefined));
   await Promise.all([...found.keys()].map(async (url) => found.set(url, await find(new URL(url)))));
   const images = [...found].flatMap(([url, image]) => (image ? [{ url, ...image }] : []));
   const flaws = images.flatMap(({ url, copy, flaw }) => {
     const from = copy ? 'as it was last downloaded' : 'from its own host';
-    return flaw === undefined ? [] : `shows ${cleanText(url)} ${from}: ${flaw}.`;
+    return flaw ? `shows ${cleanText(url)} ${from}: ${flaw}.` : [];
   });
   return { html: replaceImages(html, (url) => found.get(url)), images, flaws };
 }
@@ -223,9 +225,9 @@ function replaceImages(html: string, find: (url: string) => FoundImage | undefin
     if (!isSource && name !== 'img' && name !== 'image') return [];
     const shown: (ImageCopy | undefined)[] = [];
     const hrefOf = (url: string) => {
-      // Without its fragment. No option can name this host.
+      // Without its fragment. The host is in no option.
       const whole = URL.parse(url, 'https://relative.invalid/')?.href.replace(/#.*/, '');
-      const copy = whole === undefined ? undefined : find(whole)?.copy;
+      const copy = whole ? find(whole)?.copy : undefined;
       shown.push(copy);
       return copy?.href ?? url;
     };
@@ -241,7 +243,7 @@ function replaceImages(html: string, find: (url: string) => FoundImage | undefin
   });
 }
 
-function newAttributes({ width, height }: ImageCopy, isSource: boolean, attributes: readonly Attribute[]) {
+function newAttributes({ width, height }: ImageCopy, isSource: boolean, attributes: Attribute[]) {
   const given = (name: string) => readAttribute(attributes, name);
   const isFree = given('width') === undefined && given('height') === undefined;
   const scaled = (length = '', by: number, of: number) =>
@@ -280,4 +282,97 @@ function replaceUrls(attribute: Attribute, replacement: (url: string) => string)
   const value = decodeHTMLAttribute(attribute.value);
   const changed = attribute.name === 'srcset' ? replaceCandidates(value, replacement) : replacement(value);
   return changed === value ? [] : [replaceValue(attribute, changed)];
+}
+
+export function hashSource(code: string) {
+  return `'sha256-${hash('sha256', code, 'base64')}'`;
+}
+
+export type Sources = Pick<InlineCode, 'scripts' | 'styles'>;
+
+/** With the source of the script for edit links, if pages have it. */
+export type SourceRules = Pick<HtmlRules, 'policy'> & { editLinks?: string | undefined };
+
+export function sourcesOf(
+  contents: readonly { inlineCode: InlineCode | undefined }[],
+  { policy, editLinks }: SourceRules,
+) {
+  const codes = policy === 'hash' ? contents.flatMap(({ inlineCode }) => inlineCode ?? []) : [];
+  const scripts = new Set([editLinks ?? [], ...codes.map((code) => code.scripts)].flat());
+  return { scripts: [...scripts], styles: [...new Set(codes.flatMap((code) => code.styles))] };
+}
+
+/**
+ * Adds sources to a Content Security Policy, or to several as in a header. One with 'unsafe-inline', which a hash would disable,
+ * allows all.
+ */
+export function allowSources(policy: string, { scripts, styles }: Sources) {
+  return policy
+    .split(',')
+    .map((one) => allow(allow(one, 'script-src', scripts), 'style-src', styles))
+    .join(',');
+}
+
+function allow(policy: string, kind: 'script-src' | 'style-src', sources: string[]) {
+  const directives = policy.split(';');
+  const words = directives.map((directive) => directive.trim().split(/\s+/));
+  const names = words.map(([name]) => name?.toLowerCase());
+  // The most specific directive decides; of several with one name, the first.
+  const deciding = [`${kind}-elem`, kind, 'default-src'].find((name) => names.includes(name));
+  const index = names.indexOf(deciding);
+  const [name, ...allowed] = words[index] ?? [];
+  const missing = sources.filter((source) => !allowed.includes(source));
+  const has = (pattern: RegExp) => allowed.some((source) => pattern.test(source));
+  const allowsAll = has(/^'unsafe-inline'$/i) && !has(/^'(nonce-|sha\d+-|strict-dynamic')/i);
+  if (deciding === undefined || missing.length === 0 || allowsAll) return policy;
+  const list = [...allowed.filter((source) => source.toLowerCase() !== "'none'"), ...missing];
+  // A new directive: default-src decides about more.
+  if (deciding === 'default-src') {
+    const others = directives.filter((one, at) => one.trim() !== '' || at === 0);
+    return [...others, ` ${[kind, ...list].join(' ')}`].join(';');
+  }
+  const space = /^\s*/.exec(directives[index] ?? '')?.[0] ?? '';
+  return directives.with(index, space + [name, ...list].join(' ')).join(';');
+}
+
+const header = 'content-security-policy';
+
+/** Edits each policy in the head of a page, even if nothing changes. Browsers ignore others. */
+export function allowInPage(page: Buffer, sources: Sources) {
+  const html = page.toString('latin1');
+  if (!/content-security-policy/i.test(html)) return [];
+  const edits: Edit[] = [];
+  let isOver = false;
+  walk(html, null, {
+    open(tag, context) {
+      isOver ||= tag.name === 'body';
+      const attributes = tag.name === 'meta' && !isOver ? attributesOf(html, tag) : [];
+      const content = attributes.find(({ name }) => name === 'content');
+      if (content && readAttribute(attributes, 'http-equiv')?.toLowerCase() === header) {
+        const policy = decodeAttribute(content.value);
+        const allowed = allowSources(policy, sources);
+        const edit = replaceValue(content, allowed);
+        edits.push({ ...edit, text: allowed === policy ? content.value : asBytes(edit.text) });
+      }
+      return context;
+    },
+    close(name, { start, end }) {
+      isOver ||= name === 'head' && start < end;
+    },
+    isDone: () => isOver,
+  });
+  return edits;
+}
+
+/** Allows sources in policies in headers. Routes may begin with the base path. */
+export function headerPolicies(routes: RouteToHeaders, base: string) {
+  const headersOf = [...routes].flatMap(([pathname, { headers }]) =>
+    routeFiles(pathname, base).map((name) => [name, headers] as const),
+  );
+  const known = new Map(headersOf);
+  return (page: string, sources: Sources) => {
+    const headers = known.get(page);
+    const policy = headers?.get(header);
+    if (policy != null) headers?.set(header, allowSources(policy, sources));
+  };
 }

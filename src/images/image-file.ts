@@ -31,7 +31,7 @@ export function examineImage(url: URL, bytes: Uint8Array, contentType: string, a
   if (declared === 'image/svg+xml') return { flaw: 'it is an SVG, which may contain scripts' };
   const start = Buffer.from(bytes.subarray(0, 16)).toString('latin1');
   const format = Object.keys(formats).find((name) => formats[name]?.test(start));
-  if (format === undefined) return { flaw: 'it is not a PNG, JPEG, GIF, WebP or AVIF image' };
+  if (!format) return { flaw: 'it is not a PNG, JPEG, GIF, WebP or AVIF image' };
   if (declared.replace('jpg', 'jpeg') !== `image/${format}`) {
     const type = declared === '' ? 'no type' : `the type ${declared}`;
     return { flaw: `it was sent with ${type} but is a ${format.toUpperCase()} image` };

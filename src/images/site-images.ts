@@ -30,7 +30,7 @@ interface SiteImagesOptions extends ImageSettings, Pick<Settings, 'ca' | 'offlin
 
 export type SiteImages = ReturnType<typeof openImages>;
 
-/** The images of a run. Each is asked for once. Without a folder, they stay in memory. */
+/** The images of a run, each asked for once. Without a folder, they stay in memory. */
 export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: base }: SiteImagesOptions) {
   const cache = createStorage(base === undefined ? {} : { driver: fsLite({ base }) });
   const limits = { ...defaultLimits, bodyBytes: largestImage };
@@ -45,11 +45,11 @@ export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: 
     const known = refusalOf(url) ?? recorded?.get(url.href) ?? asked.get(url.href);
     // The first that is known: a download comes too late.
     if (!mayDownload) return Promise.race([...(known ? [known] : []), look(url, false)]);
-    if (known !== undefined) return known;
+    if (known) return known;
     const image = queue(() => look(url, true));
     asked.set(url.href, image);
     const { copy } = await image;
-    if (copy === undefined) setTimeout(() => asked.delete(url.href), failureLasts).unref();
+    if (!copy) setTimeout(() => asked.delete(url.href), failureLasts).unref();
     return image;
   }
 
@@ -65,7 +65,6 @@ export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: 
     }
   }
 
-  /** What an earlier run has kept. */
   async function readKept(url: URL) {
     const { file = '', etag } = (await cache.getItem<Record<string, string>>(keyOf(url))) ?? {};
     const bytes = await read(file);
@@ -76,19 +75,19 @@ export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: 
   /** The bytes of an image in the cache, by its name, which may be any text. */
   async function read(file: string) {
     const [, start] = /^[a-z0-9-]+\.([0-9a-f]{20})\.[a-z]+$/.exec(file) ?? [];
-    if (start === undefined) return undefined;
+    if (!start) return undefined;
     const bytes: unknown = await cache.getItemRaw(file);
     // One that was cut off or changed counts as absent.
     return bytes instanceof Uint8Array && hash('sha256', bytes).startsWith(start) ? bytes : undefined;
   }
 
-  /** Trying again may help a host that is in trouble. */
+  /** With `isTrouble`, trying again may help. */
   async function download(
     url: URL,
     kept: Awaited<ReturnType<typeof readKept>>,
   ): Promise<FoundImage & { isTrouble?: boolean }> {
     ended.signal.throwIfAborted();
-    // With a list, a host may choose a format that older browsers lack.
+    // A list would let a host choose a format that older browsers lack.
     const headers = { accept: 'image/*', ...(kept?.etag && { 'if-none-match': kept.etag }) };
     const request = { url: url.href, headers, milliseconds: attemptTimeout };
     const answer = await transport.send(request, ended.signal).catch((error: unknown) => {
@@ -97,7 +96,7 @@ export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: 
     });
     if ('flaw' in answer) return answer;
     const { status, contentType, etag, body } = answer;
-    if (status === 304 && kept !== undefined) return { copy: kept.copy };
+    if (status === 304 && kept) return { copy: kept.copy };
     if (status !== 200) {
       const isRedirect = status >= 300 && status < 400;
       const flaw = `its host answered with ${isRedirect ? `a redirect (${status}), which is not followed` : status}`;
@@ -105,7 +104,7 @@ export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: 
       return { flaw, isTrouble, copy: [404, 410].includes(status) ? undefined : kept?.copy };
     }
     const image = examineImage(url, body, contentType, assets);
-    if (image.copy === undefined) return image;
+    if (!image.copy) return image;
     const { file } = image.copy;
     try {
       // One that is there may be read right now.

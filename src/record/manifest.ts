@@ -5,7 +5,7 @@ import { dirname, relative, resolve } from 'node:path';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { containsKnownKey } from '../client/text.ts';
 import { type CollectionEntry, entryName } from '../failures/errors.ts';
-import { temporaryFile, writeAtomically } from '../files/disk.ts';
+import { temporaryFile, writeAtomically } from '../files/files.ts';
 import type { HtmlRules } from '../settings/options.ts';
 import type { EnvironmentFiles, Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
@@ -180,7 +180,7 @@ export function writeManifest(file: string, manifest: Manifest) {
   removeOtherPacks(file, manifest);
 }
 
-/** What the snippets of a manifest show, in its order; `undefined` for children. */
+/** What the snippets of a manifest show; `undefined` for children. */
 export type Contents = readonly (ManifestContent | undefined)[];
 
 /** `undefined` where the file shows children. */
@@ -196,13 +196,13 @@ export function outdatedIn(manifest: Manifest, file: ManifestFile, now: Contents
 
 export type ShownSnippet = ReturnType<typeof shownOn>[number];
 
-/** The snippets of a manifest, in their order, and where each is shown; with `now`, only what changes. */
+/** The snippets of a manifest, and where each is shown; with `now`, only what changes. */
 export function shownOn(manifest: Manifest, now?: Contents) {
   const shown = manifest.snippets.map((recorded, index) => ({
     recorded,
     pages: [] as string[],
     collections: [] as CollectionEntry[],
-    /** The hash of its content now; `undefined` if it is optional and no longer exists. */
+    /** `undefined` if it is optional and no longer exists. */
     newHash: now?.[index]?.hash,
   }));
   for (const file of manifest.files) {

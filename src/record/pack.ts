@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { userError } from '../failures/errors.ts';
-import { statsOf, writeError } from '../files/disk.ts';
+import { statsOf, writeError } from '../files/files.ts';
 import type { Manifest, ManifestFile } from './manifest.ts';
 import { packFile } from './record-files.ts';
 

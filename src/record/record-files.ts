@@ -14,8 +14,7 @@ import { dirname, join } from 'node:path';
 import { type Clock, systemClock } from '../client/clock.ts';
 import { cleanText } from '../client/text.ts';
 import { userError } from '../failures/errors.ts';
-import { statsOf, writeError } from '../files/disk.ts';
-import { contains, pathFrom } from '../files/paths.ts';
+import { contains, pathFrom, statsOf, writeError } from '../files/files.ts';
 import type { Manifest } from './manifest.ts';
 
 /** Each output has its own manifest: in Astro's cache directory, or without Astro in `.cache`. */
@@ -58,12 +57,13 @@ const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : 
 
 const stemOf = (manifest: string) => manifest.replace(/\.json$/, '');
 
-/** Its own pack, and those of earlier ones. Several sites may share the folder. */
+/** Its pack, and those of earlier ones. Several sites may share the folder. */
 export function listPacks(manifest: string) {
   const stem = stemOf(manifest);
-  return namesIn(dirname(manifest))
-    .map((name) => join(dirname(manifest), name))
-    .filter((file) => file.startsWith(stem) && /^\.[0-9a-f]{16}\.pack$/.test(file.slice(stem.length)));
+  const files = namesIn(dirname(manifest)).map((name) => join(dirname(manifest), name));
+  return files.filter(
+    (file) => file.startsWith(stem) && /^\.[0-9a-f]{16}\.pack$/.test(file.slice(stem.length)),
+  );
 }
 
 export const packFile = (manifest: string, id: string | undefined) => `${stemOf(manifest)}.${id}.pack`;
@@ -95,8 +95,7 @@ export function removeManifest(manifest: string, why: string | Error) {
 
 function startOf({ message }: Error) {
   const lines = message.split('\n\n', 2).map((paragraph) => paragraph.split('\n', 1)[0]);
-  const text = lines.filter(Boolean).join(' ');
-  return text.endsWith('.') ? text : `${text}.`;
+  return lines.filter(Boolean).join(' ').replace(/\.?$/, '.');
 }
 
 export interface LockHolder {
@@ -124,7 +123,7 @@ export function lockFile(manifest: string, outDir: string) {
 /** Where the lock may be, if it is not known what Astro empties. */
 export function possibleLockFiles(manifest: string): [beside: string, elsewhere: string] {
   const elsewhere = join(tmpdir(), 'astro-snippets', `${encodeURIComponent(manifest)}.lock`);
-  return [manifest.replace(/(\.json)?$/, '.lock'), elsewhere];
+  return [`${stemOf(manifest)}.lock`, elsewhere];
 }
 
 /**
@@ -209,7 +208,7 @@ export function lockForBuild(file: string, folder: string, log: WaitOptions['log
   return waitForLock(file, 'build', { log, refuse, clock: systemClock });
 }
 
-/** Who holds a lock, and has not lost it. */
+/** Who holds a lock, unless it is abandoned. */
 export function holderOf(file: string) {
   const holder = readHolder(file);
   return holder && !isAbandoned(file, holder) ? holder : undefined;
@@ -270,7 +269,7 @@ function isAlive(pid: number) {
   }
 }
 
-/** When a process started: field 22 of its `stat` on Linux, behind a name that may contain anything. */
+/** When a process started: field 22 of its `stat` on Linux, behind a name of any characters. */
 function startTimeOf(pid: number) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -6,7 +6,7 @@ import fsLite from 'unstorage/drivers/fs-lite';
 import { z } from 'zod';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { containsKnownKey, reasonOf } from '../client/text.ts';
-import { writeAtomically } from '../files/disk.ts';
+import { writeAtomically } from '../files/files.ts';
 import type { Settings } from '../settings/settings.ts';
 
 const answerSchema = z.object({

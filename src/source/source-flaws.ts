@@ -7,7 +7,7 @@ import { fileOf, placeIn, type SiteSource, shownSource, withoutComments } from '
 type Parts = { [Name in 'id' | 'callee' | 'key' | 'property' | 'source']?: SyntaxNode | null };
 type Lists = { [Name in 'arguments' | 'expressions' | 'properties' | 'quasis']?: SyntaxNode[] };
 
-/** A node of the syntax tree (ESTree) that Vite's parser returns, with the parts that are looked at by name. */
+/** A node of the syntax tree (ESTree) from Vite's parser, with the parts that are looked at by name. */
 export interface SyntaxNode extends Parts, Lists {
   type: string;
   name?: unknown;
@@ -17,7 +17,7 @@ export interface SyntaxNode extends Parts, Lists {
 /** `passes`: to a server island. Astro encrypts it, so no file shows it. `names`: as in `querySelector('snippet-embed')`. */
 type Use = 'writes' | 'passes' | 'names' | 'imports';
 
-/** What a module does with the element, and whether it imports the component. */
+/** What a module does with the element, and with the component. */
 export type WrittenEmbeds = ReadonlySet<Use>;
 
 // Characters that no source contains stand for the expressions of a template.
@@ -27,12 +27,12 @@ const examples =
   /<(code|pre|kbd|samp|[\w-]+(?=\s[^>]*\bdata-snippets-ignore))\b[\s\S]*?(?:<\/\1>|$)|<!--[\s\S]*?(?:-->|$)/gi;
 // They create an element of the name they are given.
 const creators = /^[_$]*(?:h|element|jsx\w*|create\w*|resolve\w*Component|(?:ssrR|r)enderComponent)$/;
-// They only search for the text that they are given first, or say it.
+// They search for the text that they are given first, or say it.
 const naming =
   /^(?:includes|\w*ndexOf|\w+With|split|search|match\w*|replace\w*|querySelector\w*|closest|getElementsByTagName|define|get|whenDefined|test|exec|debug|info|log|warn|error|\w*Error)$/;
 const codeElement = /^(?:code|pre|kbd|samp)$/;
 
-/** Tells from the syntax tree of a module whether it writes the element, or only mentions it. */
+/** Tells from a module's syntax tree whether it writes the element, or only mentions it. */
 export function findWritten(program: SyntaxNode) {
   const found = new Set<Use>();
 
@@ -45,7 +45,7 @@ export function findWritten(program: SyntaxNode) {
     if (type === 'Literal' || type === 'TemplateLiteral') {
       const pieces = quasis.map((piece, at) => textOf(piece) + (at in expressions ? hole(at) : ''));
       const text = pieces.join('').replace(examples, '');
-      if (use !== undefined && embedName.test(text)) found.add(opening.test(text) ? use : 'names');
+      if (use && embedName.test(text)) found.add(opening.test(text) ? use : 'names');
       for (const [at, one] of expressions.entries()) visit(one, text.includes(hole(at)) ? use : undefined);
     } else if (type === 'CallExpression' || type === 'NewExpression') visitCall(node, use);
     else for (const part of Object.values(node).flat()) if (typeof part?.type === 'string') visit(part, use);
@@ -67,8 +67,7 @@ export function findWritten(program: SyntaxNode) {
     const isExample = keys.includes('data-snippets-ignore') || created.some((one) => codeElement.test(one));
     // The component writes nothing here by itself: it does so on a page.
     const isPassed = use === 'passes' && found.has('imports') && created.includes('Snippet');
-    if (use !== undefined && (isPassed || created.some((one) => one.toLowerCase() === elementName)))
-      found.add(use);
+    if (use && (isPassed || created.some((one) => one.toLowerCase() === elementName))) found.add(use);
     const inside = isExample ? undefined : use && (isIsland ? 'passes' : use);
     for (const one of given) {
       for (const part of (isIsland && one.properties) || [one]) {
@@ -83,14 +82,14 @@ export function findWritten(program: SyntaxNode) {
 }
 
 function textOf(node: SyntaxNode | null | undefined) {
-  const value = node?.value;
-  const text = typeof value === 'object' ? (value as { cooked?: unknown } | null)?.cooked : value;
+  const value = node?.value as { cooked?: unknown } | null | undefined;
+  const text = value?.cooked ?? value;
   return typeof text === 'string' ? text : '';
 }
 
 const keyOf = ({ key }: SyntaxNode) => key?.name ?? textOf(key);
 
-/** What is wrong with a module, after the name of its file. Without a code, it is a warning. */
+/** What is wrong with a module: the end of a sentence. Without a code, it is a warning. */
 type Flaw = readonly [message: string, code?: ErrorCode];
 
 const perhapsOnDemand: Flaw = [
@@ -119,7 +118,7 @@ export function flawOf(found: WrittenEmbeds, id: string, environment: string) {
   const flaw = (isWritten && certain) || (found.has('passes') ? inIsland : undefined);
   // The site cannot change a package, and the text of a raw file may be an example.
   const isOnlyWarned = id.includes('/node_modules/') || /[?&]raw\b/.test(id);
-  return (flaw === undefined ? found.has('names') : isOnlyWarned) ? perhaps : flaw;
+  return (flaw ? isOnlyWarned : found.has('names')) ? perhaps : flaw;
 }
 
 /** @throws AstroError that names each module that must not be published. */
@@ -132,23 +131,23 @@ export function checkBundle(
 ) {
   const { name: environment } = context.environment;
   const candidates = [...modules].filter(([id, found]) => flawOf(found, id, environment));
-  // A bundle hands over a copy of each module's code.
+  // A bundle copies the code of its modules.
   if (candidates.length === 0) return;
   const chunks = Object.values(bundle).flatMap((chunk) => ('modules' in chunk ? [chunk.modules] : []));
   const errors: { code: ErrorCode; text: string }[] = [];
   for (const [id, found] of candidates) {
     if (!chunks.some((bundled) => /snippet/i.test(bundled[id]?.code ?? ''))) continue;
     const reached = environment === 'ssr' ? reach(context, id, source) : 'page';
-    const certain = flawOf(found, id, reached === undefined ? 'prerender' : environment);
-    if (certain === undefined) continue;
+    const certain = flawOf(found, id, reached ? environment : 'prerender');
+    if (!certain) continue;
     const [message, code] = reached === 'perhaps' ? perhapsOnDemand : certain;
     const file = fileOf(id);
     const place = isStore(id) ? 'The store of collections' : placeIn(file, source.folders.root).place;
-    if (code === undefined) warn(file, `${place} ${message}`);
+    if (!code) warn(file, `${place} ${message}`);
     else errors.push({ code, text: `${place}\n    ${message}` });
   }
   const [first] = errors;
-  if (first === undefined) return;
+  if (!first) return;
   const files = errors.length === 1 ? 'A file contains' : `${errors.length} files contain`;
   const entries = errors.map(({ text }) => `${text}\n`).sort();
   throw userError(first.code, [`${files} embeds where no snippet can be inlined.\n`, ...entries].join('\n'));
@@ -156,10 +155,10 @@ export function checkBundle(
 
 export const isStore = (id: string) => id.endsWith('astro:data-layer-content');
 
-// These import everything: not all that is reached through them alone is shown on a page.
+// They import everything: not all that is reached through them alone is shown on a page.
 const contentModules =
   /astro:content|astro:asset-imports|content-modules\.mjs|data-layer|[?&]astro(?:Content|PropagatedAssets)/;
-// It runs for prerendered pages too.
+// Runs for prerendered pages, too.
 const middleware = /(?:virtual:astro:|astro-internal:)middleware/;
 
 /** Whether pages that are rendered on demand show what a module of the server bundle writes. */
@@ -183,7 +182,7 @@ function reach(context: Rolldown.PluginContext, id: string, { folders, routes, i
 const title = /<(title|textarea)\b(?:"[^"]*"|'[^']*'|[^'">])*>(?:(?!<\/\1)[\s\S])*?<(Snippet)[\s/>]/;
 const imageText = /(!\[)[^\]]*?<(Snippet|snippet-embed)[\s/>]/;
 
-/** Rejects a source with an embed that is lost before a page is rendered: in an image of MDX or, before Astro 7, a title. */
+/** Rejects an embed that is lost before a page is rendered: in an image of MDX or, before Astro 7, a title. */
 export function refuseUnrendered(source: string, file: string, root: string, astro: number) {
   const isMdx = file.endsWith('.mdx');
   if (!isMdx && !source.includes('astro-snippets/components')) return;

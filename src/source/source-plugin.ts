@@ -16,8 +16,8 @@ const mention = new RegExp(
 const styles = /\.(?:css|scss|sass|less|styl|stylus|pcss|postcss)(?:$|\?)|[?&]type=style/;
 
 /**
- * Rejects embeds that nothing would replace: lost before a page is rendered, in the browser, or on demand. A build checks
- * what is in its bundles, `astro dev` each module. What `onMention` throws fails the build.
+ * Rejects embeds that nothing would replace: lost before a page is rendered, in the browser, or on demand. A build checks its
+ * bundles, `astro dev` each module. What `onMention` throws fails the build.
  */
 export function sourcePlugin(
   source: SiteSource,
@@ -49,15 +49,15 @@ export function sourcePlugin(
       order: 'post',
       filter: { code: mention },
       async handler(text, id) {
-        // Loaded only here: a site without embeds needs none of it.
+        // A site without embeds does not load it.
         const { findWritten, flawOf, isStore } = await import('./source-flaws.ts');
         const { fileOf, placeIn } = await import('./source-search.ts');
         const file = fileOf(id);
-        // This package's own code says nothing about the site.
+        // This package's code says nothing about the site.
         if (file.startsWith(ownFolder)) return;
         await onMention();
         const { name: environment, mode } = this.environment;
-        const found = modules.get(environment) ?? new Map<string, WrittenEmbeds>();
+        const found: Map<string, WrittenEmbeds> = modules.get(environment) ?? new Map();
         modules.set(environment, found);
         // It is too long to be read.
         if (isStore(id)) found.set(id, new Set(['names']));
@@ -74,10 +74,10 @@ export function sourcePlugin(
         if (mode === 'build') return;
         // Each page of the dev server is checked when it is served.
         const flaw = flawOf(written, id, environment === 'client' ? environment : 'prerender');
-        if (flaw === undefined) return;
+        if (!flaw) return;
         const { place, line } = placeIn(file, source.folders.root);
         const [what, code] = flaw;
-        if (code === undefined) return warn(file, `${place} ${what}`);
+        if (!code) return warn(file, `${place} ${what}`);
         const message = `[astro-snippets/${code}] ${place} ${what}\n${hints[code]}`;
         this.error({ message, id: file, loc: { file, line, column: 0 } });
       },
@@ -95,7 +95,7 @@ export function sourcePlugin(
           };
         }
         const found = modules.get(environment);
-        if (found === undefined) return;
+        if (!found) return;
         const { checkBundle } = await import('./source-flaws.ts');
         checkBundle(this, bundle, found, source, warn);
       },

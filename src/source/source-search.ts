@@ -92,7 +92,7 @@ const blank = (text: string, what: RegExp) => text.replace(what, (found) => foun
 
 function idIn(attributes: string) {
   const [found, , quoted, number, bare] = literalId.exec(attributes) ?? [];
-  if (found !== undefined) return quoted ?? number ?? bare;
+  if (found) return quoted ?? number ?? bare;
   return /\b(?:id|of)\b|\.\.\.|\$/.test(attributes) ? undefined : '';
 }
 
@@ -101,11 +101,11 @@ export const fileOf = (id: string) => id.replace(/[?#].*$/, '').replaceAll('\\',
 
 export const shownSource = (id: string, root: string) => posix.relative(fileOf(root), fileOf(id));
 
-/** A file that does not exist counts as empty. */
 function readSource(file: string) {
   try {
     return readFileSync(file, 'utf8');
   } catch {
+    // It does not exist.
     return '';
   }
 }
@@ -125,7 +125,7 @@ export interface SiteSource {
   folders: Record<'root' | 'srcDir' | 'publicDir' | 'outDir', string>;
   base: string;
   routes: readonly IntegrationResolvedRoute[];
-  /** The files that mention embeds, of those that Vite has loaded. They may be outside the project. */
+  /** Files that Vite has loaded, and that mention embeds. They may be outside the project. */
   loaded: Set<string>;
   /** Whether the server bundle also has the prerendered pages, as in Astro 5. */
   isMixed?: boolean;
@@ -140,7 +140,7 @@ const image = /\.(?:png|jpe?g|webp|avif|gif|svg)$/;
 
 export type SourceSearch = ReturnType<typeof sourceSearch>;
 
-/** Finds out where embeds are written. The sources are read once an error or a warning needs them. */
+/** Finds out where embeds are written. Sources are read once an error or a warning needs them. */
 export function sourceSearch(source: SiteSource) {
   const { root, srcDir, publicDir } = source.folders;
   const onPage = new Map<string, SourceEmbed[]>();
@@ -161,9 +161,9 @@ export function sourceSearch(source: SiteSource) {
   const embedsOn = (page: string | undefined) => {
     const { importsOf } = source;
     const entry = page === undefined ? undefined : routeOf(page)?.entrypoint;
-    if (entry === undefined || importsOf === undefined) return all();
+    if (!entry || !importsOf) return all();
     const known = onPage.get(entry);
-    if (known !== undefined) return known;
+    if (known) return known;
     const ids = new Set([fileOf(join(root, entry))]);
     for (const id of ids) for (const imported of importsOf(id)) ids.add(imported);
     const files = new Set(ids.values().map(fileOf));
@@ -178,7 +178,7 @@ export function sourceSearch(source: SiteSource) {
     ...new Set(embeds.map(({ file, line }) => `${shownSource(file, root)}:${line}`)),
   ];
 
-  /** @param page `undefined` for a snippet, which is written in all of the places; an embed is in one of them. */
+  /** @param page `undefined` for a snippet, which is written in all of the places: an embed is in one. */
   const describe = (found: SourceEmbed[], page: string | undefined, isDoubtful = false) => {
     const places = placesOf(found);
     if (places.length === 0) return '';
@@ -221,8 +221,8 @@ export function sourceSearch(source: SiteSource) {
       });
       const found = likely(embeds, id, page);
       const [place, another] = placesOf(found);
-      if (place === undefined || found[0] === undefined) return undefined;
-      if (another !== undefined) return { place: describe(found, page ?? '') };
+      if (!place || !found[0]) return undefined;
+      if (another) return { place: describe(found, page ?? '') };
       const { file, line, column } = found[0];
       return { place, loc: { file: shownSource(file, root), line, column } };
     },
@@ -241,7 +241,7 @@ export function sourceSearch(source: SiteSource) {
     imageWarnings() {
       const drawn = source.routes.find(({ type, pattern }) => type === 'endpoint' && image.test(pattern));
       const [place, ...more] = drawn ? placesOf(all().filter(({ inFrontmatter }) => inFrontmatter)) : [];
-      if (place === undefined) return [];
+      if (!place) return [];
       const others = more.length === 0 ? '' : ` and ${count(more.length, 'more place')}`;
       return [
         `${place}${others}: the frontmatter has an embed, and ${drawn?.pattern} makes images. An image that shows this text shows the tag. Use the text of a collection's entry there (getEntry(…).data.text), or a title without an embed.`,
@@ -251,7 +251,7 @@ export function sourceSearch(source: SiteSource) {
     /** @throws AstroError for a page of `astro dev` with an embed, unless it is prerendered. */
     refuseOnDemand(page: string) {
       const route = routeOf(page);
-      if (route === undefined || route.isPrerendered) return;
+      if (!route || route.isPrerendered) return;
       const [, island] = page.split('/_server-islands/');
       const [what, found] =
         island === undefined

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { panelScript } from '../../src/build/edit-links/edit-links.ts';
-import { hashSource } from '../../src/html/content-security-policy.ts';
+import { hashSource } from '../../src/html/rules.ts';
 import { parseOptions } from '../../src/settings/options.ts';
 import { builtSite } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';

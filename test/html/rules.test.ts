@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { headerPolicies } from '../../src/html/content-security-policy.ts';
 import { findScripts } from '../../src/html/parsed-html.ts';
+import { headerPolicies } from '../../src/html/rules.ts';
 
 test("a page's policy in headers allows what is inlined on it, also where its route begins with the base", () => {
   const policy = "script-src 'self'";

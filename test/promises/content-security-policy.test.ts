@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { inline } from '../../src/embed/inline.ts';
-import { allowInPage, allowSources } from '../../src/html/content-security-policy.ts';
 import { findInlineCode } from '../../src/html/parsed-html.ts';
+import { allowInPage, allowSources } from '../../src/html/rules.ts';
 import { sharedSite } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
 import { byAstro } from '../support/installation.ts';

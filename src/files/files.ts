@@ -15,10 +15,44 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, extname, isAbsolute, join, relative, sep } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { reasonOf } from '../client/text.ts';
+import type { FileKind } from '../embed/scan.ts';
 import { userError } from '../failures/errors.ts';
+
+/** With slashes, on all systems. */
+export const pathFrom = (folder: string, path: string) => relative(folder, path).replaceAll(sep, '/');
+
+/** A path from where people are, as messages show it. */
+export const shownPath = (cwd: string, path: string) => pathFrom(cwd, path) || '.';
+
+/** Whether a path is a folder, or something in it. */
+export function contains(folder: string, path: string) {
+  const inside = relative(folder, path);
+  return !isAbsolute(inside) && inside !== '..' && !inside.startsWith(`..${sep}`);
+}
+
+type Kind = FileKind | 'code' | 'compressed' | 'binary';
+
+// Everything else counts as text, so that an unknown format is searched.
+const kinds: readonly [kind: Kind, extensions: RegExp][] = [
+  ['html', /^\.(?:html?|xhtml)$/i],
+  ['xml', /^\.(?:xml|rss|atom|rdf|svg|xslt?|kml|gpx|opml)$/i],
+  ['json', /^\.(?:json|jsonl|ndjson|webmanifest|geojson|jsonld)$/i],
+  ['code', /^\.(?:[cm]?js|css|map)$/i],
+  // What servers may send in the place of the file beside it.
+  ['compressed', /^\.(?:br|gz|zst)$/i],
+  [
+    'binary',
+    /^\.(?:avif|bmp|eot|gif|heic|ico|jpe?g|jxl|mov|mp[34]|ogg|otf|pack|pdf|png|tar|tiff?|ttf|wasm|wav|web[mp]|woff2?|zip)$/i,
+  ],
+];
+
+export function fileKind(name: string) {
+  const extension = extname(name);
+  return kinds.find(([, extensions]) => extensions.test(extension))?.[0] ?? 'text';
+}
 
 const KiB = 1024;
 const largeSize = 8 * 1024 * KiB;
@@ -82,12 +116,11 @@ export function* piecesOf(file: string, overlap: number) {
   }
 }
 
-/** `undefined` without a file. */
 export const statsOf = (file: string) => statSync(file, { throwIfNoEntry: false });
 
-/** Whether a file exists and was written since a time, in milliseconds since the epoch, or just before it. */
+/** Whether a file was written since a time, in milliseconds since the epoch, or just before it. */
 export function isSince(file: Stats | undefined, since: number) {
-  // A copy may have the time of its content from the original.
+  // A copy may keep the other time of its original.
   return file !== undefined && file.ctimeMs >= since - clockGranularity;
 }
 
@@ -157,7 +190,7 @@ export class StagedFiles {
     }
     try {
       const folder = mkdirSync(dirname(target), { recursive: true });
-      if (folder !== undefined) this.#newFolders.push(folder);
+      if (folder) this.#newFolders.push(folder);
       this.#targets.add(target);
       writeFileSync(temporaryFile(target), bytes);
       copyMode(like, temporaryFile(target));
@@ -199,7 +232,7 @@ export async function writeImages(
       if (existsSync(file)) continue;
       const bytes = await read(name);
       // It was in the cache a moment ago.
-      if (bytes === undefined) throw new Error(`The image ${name} is no longer in the cache. Try again.`);
+      if (!bytes) throw new Error(`The image ${name} is no longer in the cache. Try again.`);
       writeAtomically(file, bytes, temporaryFile(file));
     }
   }
