@@ -7,15 +7,7 @@ import { planRefresh, type RefreshPlan, writeRefresh } from '../build/refresh.ts
 import { cleanLines, count } from '../client/text.ts';
 import { shownWarnings } from '../failures/errors.ts';
 import type { RecordedImages } from '../images/site-images.ts';
-import {
-  contentRecord,
-  hashOf,
-  hashShown,
-  type Manifest,
-  shownOn,
-  usesOf,
-  writeManifest,
-} from '../record/manifest.ts';
+import { contentRecord, hashOf, hashShown, shownOn, usesOf, writeManifest } from '../record/manifest.ts';
 import { lockFile, possibleLockFiles, waitForLock, waitUntilFree } from '../record/record-files.ts';
 import { cacheFolders } from '../settings/settings.ts';
 import type { CheckOutput, NotWritten, RefreshOutput } from './cli-output.ts';
@@ -55,6 +47,7 @@ async function openChanges(cli: Cli, { patience, dryRun }: RefreshOptions, isRef
   const { rules, snippets } = manifest;
   // Only a build has the sanitizer, which may change what images there are.
   const images = isRefresh && !rules.sanitizes ? rules.images : undefined;
+  const assets = images && join(manifest.output, images.assets.folder);
   // Without these folders, the build keeps nothing there.
   const { imageFolder, answerFolder } = cacheFolders(dirname(file));
   const ifKept = (folder = '') => (existsSync(folder) ? folder : undefined);
@@ -65,10 +58,16 @@ async function openChanges(cli: Cli, { patience, dryRun }: RefreshOptions, isRef
     // So that no later build shows older content.
     answerFolder: isRefresh && !dryRun ? ifKept(answerFolder) : undefined,
   };
+  // Those of the last build whose files are there.
+  const recordedImages: RecordedImages = new Map();
+  for (const { url, copy } of snippets.flatMap(({ content }) => content?.images ?? [])) {
+    if (!copy) recordedImages.set(url, { flaw: 'it could not be downloaded before' });
+    else if (assets && existsSync(join(assets, copy.file))) recordedImages.set(url, { copy });
+  }
   const shown = new Set(snippets.map(({ key, content }) => `${content?.hash} ${key}`));
   const fetcher = openFetcher(cli, settings, {
     patience,
-    recordedImages: images && recordedImages(manifest, images.assets.folder),
+    recordedImages,
     // A watch would write all others each time.
     isWorthKeeping: ({ key }, content) => !shown.has(`${hashOf(content)} ${key}`),
   });
@@ -90,16 +89,6 @@ async function openChanges(cli: Cli, { patience, dryRun }: RefreshOptions, isRef
   } finally {
     await fetcher.close();
   }
-}
-
-/** The images of the last build whose files are there. */
-function recordedImages({ output, snippets }: Manifest, folder: string) {
-  const recorded: RecordedImages = new Map();
-  for (const { url, copy } of snippets.flatMap(({ content }) => content?.images ?? [])) {
-    if (!copy) recorded.set(url, { flaw: 'it could not be downloaded before' });
-    else if (existsSync(join(output, folder, copy.file))) recorded.set(url, { copy });
-  }
-  return recorded;
 }
 
 const refreshPending = { name: 'The command of the last refresh --after', reason: 'has not succeeded yet' };
@@ -179,7 +168,7 @@ export function checkText({ compared, changed, unfinished }: Result<CheckOutput>
   return `Nothing has changed: ${count(compared, 'snippet')} ${compared === 1 ? 'matches' : 'match'} the last build.`;
 }
 
-// GitHub refuses more than 1 MiB. Escaped, a character takes at most six bytes.
+// GitHub refuses more than 1 MiB. A character takes at most six bytes.
 const maxSummary = 100_000;
 
 /** Adds to the summary of GitHub Actions. A check does not fail if that fails. */
@@ -245,7 +234,7 @@ async function update(cli: Cli, options: RefreshOptions): Promise<Refreshed> {
   if (!written) return update(cli, options);
   const { document, runsCommand } = written;
   if (after && runsCommand) {
-    // Without the lock, as it may be a build. What an earlier command was about is not on record.
+    // Without the lock, as it may be a build. Nothing says what an earlier command was about.
     const exitStatus = await runWithLists(cli, after, manifest.pending ? undefined : document.written);
     document.after = { exitStatus };
     if (exitStatus === 0) {
@@ -318,7 +307,8 @@ async function diffsOf({ manifest, fetched, now }: OpenedChanges, { pages: plann
   const shown = shownOn({ ...manifest, files, collections: [] }, now);
   const linesOf = (text: string) => count(text.replace(/\n$/, '').split('\n').length, 'line');
   return shown.flatMap(({ recorded: { id, params, key, content }, pages }) => {
-    const [before, after] = [content?.text ?? '', fetched.get(key)?.content ?? ''] as const;
+    const before = content?.text ?? '';
+    const after = fetched.get(key)?.content ?? '';
     // What a page shows that the last refresh left out is not recorded.
     if (before === after) return [];
     // In lines. The time grows with the square.

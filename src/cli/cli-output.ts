@@ -137,11 +137,9 @@ export type WatchEvent =
   | { event: 'not-written'; notWritten: NotWritten[] }
   /** The check failed: once for each kind of trouble. */
   | { event: 'trouble'; error: Failure }
-  /** The check succeeded again. */
   | { event: 'recovered' }
   /** The command of `--after` failed. It is run again with the next check. */
   | { event: 'after-failed'; exitStatus: number }
-  /** The command of `--build` begins. */
   | { event: 'building' }
   /** The command of `--build` has ended. One that failed is run again after a while. */
   | (Ended & { event: 'built'; retryMilliseconds?: number | undefined })

@@ -23,13 +23,13 @@ export async function doctor(cli: Cli, id: string | undefined) {
   const document: Result<DoctorOutput> = { exitStatus, ready, checks };
   cli.terminal.show(document, () => {
     const lines = checks.flatMap(({ group, outcome, message, error, hint }, index) => [
-      ...(group === checks[index - 1]?.group ? [] : [headings[group]]),
+      group !== checks[index - 1]?.group && headings[group],
       `  ${marks[outcome]} ${message}`,
-      ...(error && error.message !== message ? [`         ${error.message} [${error.code}]`] : []),
-      ...(hint ? [`         ${hint}`] : []),
+      error && error.message !== message && `         ${error.message} [${error.code}]`,
+      hint && `         ${hint}`,
     ]);
     const result = ready ? 'Ready to build.' : 'Not ready to build: fix the failed checks first.';
-    return `${lines.join('\n')}\n\n${result}`;
+    return `${lines.filter(Boolean).join('\n')}\n\n${result}`;
   });
 }
 
@@ -87,7 +87,7 @@ async function* checkVariant(
     const message = `${variables[`${group}BaseUrl`]} is not set, so nothing is ${isRender ? 'rendered' : 'retrieved'}`;
     return yield { group, name: 'base-url', outcome: 'not-checked', message };
   }
-  // Such as the playground's service, which the machine that builds may not have.
+  // Such as the playground's service: the machine that builds may not have it.
   const isHere = /^https:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])[:/]/.test(`${url}/`);
   yield ok(group, 'base-url', `The base URL is ${url}${isHere ? ', on this machine' : ''}`);
   /** Makes one request. @returns why it failed, if it did. */

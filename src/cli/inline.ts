@@ -35,7 +35,7 @@ export async function inline(cli: Cli, folder: string, flags: SnippetsOptions, c
   }
   const environment = await readVariables(cli);
   const options = await readOptions(cwd, flags, environment[variables.apiKey]);
-  // Only Astro knows base path, assets and style sheets; inlined files could neither get nor lose edit links.
+  // Only Astro knows base path, assets and style sheets. Inlined files could not lose edit links.
   for (const name of ['links', 'images', 'classes', 'editLinks'] as const) {
     if (!options[name]) continue;
     throw userError('invalid-options', `The option \`${name}\` works in Astro sites only.`, 'Remove it.');

@@ -9,7 +9,7 @@ if (flaw === undefined) {
   const { runCli } = await import('./program.ts');
   const { systemClock: clock } = await import('../client/clock.ts');
   const { stdout, stderr } = process;
-  // A reader such as `head` has ended. A watch ends; anything else goes on to its own exit status.
+  // A reader such as `head` has ended. Only a watch ends with it.
   for (const stream of [stdout, stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;

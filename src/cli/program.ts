@@ -23,7 +23,7 @@ export async function runCli(argv: readonly string[], host: CliHost) {
   return terminal.exitStatus;
 }
 
-// Each command is loaded when it runs, as loading takes most of the time of a short one.
+// Each command is loaded when it runs: that takes most of the time of a short one.
 /** The command line. The reference in the docs is made from it. */
 export function createProgram(cli: Cli, argv: readonly string[] = []) {
   const { stdout, stderr, terminal } = cli;
@@ -49,11 +49,16 @@ export function createProgram(cli: Cli, argv: readonly string[] = []) {
       Object.assign(cli, program.opts());
     });
   const addCommand = (name: string, own: Meanings) => {
-    const meanings: Meanings = { failed: 'failed', usage: 'wrong usage', ...own };
-    const codes = (Object.keys(exitCodes) as (keyof Meanings)[]).filter((code) => code in meanings);
-    const lines = codes.map((code) => `\n  ${String(exitCodes[code]).padEnd(3)} ${meanings[code]}`);
+    const meanings: Record<string, string> = { failed: 'failed', usage: 'wrong usage', ...own };
+    const codes = Object.entries(exitCodes).filter(([name]) => meanings[name]);
+    const lines = codes.map(([name, code]) => `\n  ${String(code).padEnd(3)} ${meanings[name]}`);
     return program.command(name).addHelpText('after', `\nExit status:${lines.join('')}`);
   };
+  const addWritingCommand = (name: string, own: Meanings) =>
+    addCommand(name, own)
+      .option('--skip-modified', 'skip pages that were changed after the build')
+      .option('--after <command>', afterHelp, parseCommand)
+      .addHelpText('after', listsHelp);
 
   const scripts = new Option('--scripts <rule>', 'what to do with scripts in snippets');
   addCommand('inline', { ok: 'every embed is inlined' })
@@ -84,25 +89,19 @@ export function createProgram(cli: Cli, argv: readonly string[] = []) {
     .addHelpText('after', listsHelp)
     .action(async (options) => (await import('./changes.ts')).check(cli, options));
 
-  addCommand('refresh', { ok: 'up to date now', needsBuild: 'a build is needed, and why' })
+  addWritingCommand('refresh', { ok: 'up to date now', needsBuild: 'a build is needed, and why' })
     .description('write changed snippets into pages, without a build')
     .option('--dry-run', 'show what would change without writing')
     .option('--json', 'print JSON')
-    .option('--skip-modified', 'skip pages that were changed after the build')
-    .option('--after <command>', afterHelp, parseCommand)
-    .addHelpText('after', listsHelp)
     .action(async (options) => (await import('./changes.ts')).refresh(cli, options));
 
-  addCommand('watch', { needsBuild: 'no usable record: build, or pass --build' })
+  addWritingCommand('watch', { needsBuild: 'no usable record: build, or pass --build' })
     .description('check and refresh regularly, and run a command after changes')
     .option('--every <duration>', everyHelp, parseInterval)
     .option('--listen <host:port>', listenHelp, parseListen)
     .option('--build <command>', 'build command, run if a refresh is not enough', parseCommand)
     .option('--exec <command>', 'deploy command, run once for each set of changes', parseCommand)
-    .option('--skip-modified', 'skip pages that were changed after the build')
-    .option('--after <command>', afterHelp, parseCommand)
     .option('--json', 'print events as JSON, one a line')
-    .addHelpText('after', listsHelp)
     .action(async (options) => (await import('./watch.ts')).watch(cli, options));
 
   addCommand('report', offline)

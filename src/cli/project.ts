@@ -19,7 +19,7 @@ export function manifestPath({ cwd, manifest, output }: Cli) {
   const outDir = resolve(cwd, output ?? 'dist');
   const own = manifestOf(cwd, outDir);
   const [only, ...others] = listManifests(cwd);
-  // During a build, and after one that failed, there is no record, and another one would be misleading.
+  // During a build, and after one that failed, another record would be misleading.
   const mayBeBuilt = existsSync(missingNote(own)) || (output === undefined && existsSync(outDir));
   return !only || others.length > 0 || mayBeBuilt ? own : only;
 }

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeAtomically } from '../files/files.ts';
-import { commandLockFile, holderOf, type WaitOptions, waitForLock } from '../record/record-files.ts';
+import { commandLockFile, holderOf, waitForLock } from '../record/record-files.ts';
 import type { ShownFile } from './cli-output.ts';
 import { manifestPath, readRecord, shownFile } from './project.ts';
 import type { Cli } from './terminal.ts';
@@ -33,7 +33,7 @@ export function readDeployed(record: string): Promise<Deployed | undefined> {
 const writeDeployed = (record: string, deployed: Deployed) =>
   writeAtomically(deployedFile(record), JSON.stringify(deployed));
 
-/** What differs between what was deployed and the record. Where nothing says what was, it is the record. */
+/** Compares what was deployed with the record. Without a file that says it, nothing differs. */
 async function compare(cli: Cli) {
   const { file, manifest } = await readRecord(cli);
   const { builtAt, files = [] } = { ...manifest };
@@ -62,7 +62,7 @@ export async function addDue(cli: Cli, changed: ChangedFiles) {
   writeDeployed(file, { ...deployed, builtAt, files: { ...deployed.files, ...files } });
 }
 
-/** Deploys what is due. What is written meanwhile is due after it, unless the command is a build. */
+/** What is written meanwhile is due after it, unless the command is a build. */
 export async function deploy(cli: Cli, command: string) {
   const { file, deployed, now: before, changed } = await compare(cli);
   const begun: Deployed = { ...deployed, hasBegun: true };
@@ -111,7 +111,7 @@ async function runCommand(cli: Cli, command: string) {
   terminal.clearStatus();
   const results = terminal.json ? stderr : stdout;
   let shell: ChildProcess | undefined;
-  // Without a handler, Ctrl-C would end this process before the command.
+  // Else Ctrl-C would end this process before the command.
   const ignore = () => {};
   const passOn = () => shell?.kill('SIGTERM');
   signals?.on('SIGINT', ignore);
@@ -135,12 +135,12 @@ async function runCommand(cli: Cli, command: string) {
   }
 }
 
-// The tokens of locks that processes above this one hold while they wait for it.
+// The tokens of the locks of processes that wait for this one.
 const heldLocks = 'ASTRO_SNIPPETS_LOCKS';
 
 /**
- * Runs work while no other process runs a command for the same output: one could empty the folder that the other deploys.
- * With the cli that the work gets, the command may itself run such commands.
+ * Runs work while no other process runs a command for the same output: one could empty what the other deploys. With the
+ * cli that it gets, a command may itself run such commands.
  */
 export async function whileAlone<T>(cli: Cli, work: (inner: Cli) => Promise<T>) {
   if (isInside(cli)) return work(cli);
@@ -149,12 +149,12 @@ export async function whileAlone<T>(cli: Cli, work: (inner: Cli) => Promise<T>) 
   return work({ ...cli, env }).finally(() => lock.release());
 }
 
-/** Whether another process holds the lock and runs this one. */
+/** Whether the process that holds the lock runs this one. */
 export function isInside(cli: Cli) {
   const token = holderOf(commandLockFile(manifestPath(cli)))?.token;
   return Boolean(token && cli.env[heldLocks]?.includes(token));
 }
 
-export function waiting({ terminal, clock, signal }: Cli): WaitOptions {
+export function waiting({ terminal, clock, signal }: Cli) {
   return { log: terminal.printError, clock, signal };
 }

@@ -9,7 +9,7 @@ import type { Document } from './cli-output.ts';
 
 export interface OutputStream {
   write(text: string | Uint8Array): unknown;
-  /** Commands that are run write to it. Otherwise, their output is passed on. */
+  /** For commands that are run. Without it, their output is passed on. */
   fd?: number;
   isTTY?: boolean;
   columns?: number;
@@ -67,7 +67,7 @@ export function explain(thrown: unknown) {
   return {
     text: hint === undefined ? shown : `${shown}\n\n${hint}`,
     exitStatus: code === 'missing-manifest' ? exitCodes.needsBuild : status,
-    error: { code: others.length === 0 ? kind : 'several', message, hint },
+    error: { code: others[0] ? 'several' : kind, message, hint },
   };
 }
 

@@ -32,14 +32,14 @@ export async function watch(cli: Cli, options: WatchOptions) {
   const { every = address ? 300_000 : 30_000 } = options;
   const { manifest } = await readRecord(cli);
   const webhook = address && readWebhookSecret(await readVariables(cli, manifest));
-  // In advance, since an error that a site was not built does not pass by itself.
+  // That a site was not built does not pass by itself.
   if (!build || manifest) await openProject(cli, true);
   // What is written from now on is deployed, even if this process ends before.
   if (exec) await addDue(cli, []);
   terminal.isLog = true;
   const stop = new AbortController();
   const { signal } = stop;
-  const onSignal = (name: (typeof stopSignals)[number]) =>
+  const onSignal = (name: NodeJS.Signals) =>
     stop.abort(name === 'SIGPIPE' ? exitCodes.ok : 128 + constants.signals[name]);
   const say: Say = (event, text = '') => {
     if (signal.aborted) return;
@@ -53,7 +53,7 @@ export async function watch(cli: Cli, options: WatchOptions) {
   for (const name of stopSignals) signals?.on(name, onSignal);
   try {
     const url = address && webhook && (await listen({ address, webhook, onCall, log, signal }));
-    // Not before signals are handled: a caller may stop the command when it reads this.
+    // Once signals are handled: a caller may stop the command when it reads this.
     const listening = url ? `Listening for signed calls at ${url}\n` : '';
     const started = `${listening}Checking every ${every / 1000} s. Press Ctrl-C to stop.`;
     say({ event: 'started', everyMilliseconds: every, url }, started);
@@ -79,7 +79,7 @@ export async function watch(cli: Cli, options: WatchOptions) {
 const longestPause = 600_000;
 const noRecord = 'no record';
 
-/** A turn checks, writes, builds and deploys. It returns whether the site shows what is published, and was deployed. */
+/** A turn checks, writes, builds and deploys. @returns whether the site shows what is published, and was deployed. */
 function turns({ every, build, exec, ...options }: WatchOptions & { every: number }, say: Say) {
   /** What was said last of trouble, and of what only a build can update. */
   let [trouble, toBuild] = ['', ''];
@@ -244,10 +244,10 @@ async function judge(request: IncomingMessage, webhook: Webhook): Promise<Verdic
   return [202];
 }
 
-/** At most once a minute, with how many lines there were: a flood does not fill a log. */
-function onceAMinute(log: (line: string) => void): (line: string) => void {
+/** With how many lines there were: a flood does not fill a log. */
+function onceAMinute(log: ListenOptions['log']) {
   let [count, next] = [0, 0];
-  return (line) => {
+  return (line: string) => {
     count += 1;
     if (Date.now() < next) return;
     log(count === 1 ? line : `${line} × ${count}`);

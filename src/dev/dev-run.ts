@@ -8,7 +8,7 @@ import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
 import { snippetMemory } from './snippet-memory.ts';
 import { escapeOwnErrors, inlineTexts } from './view.ts';
 
-/** A dev server. A page that is visible asks whether it has changed: then its snippets are fetched again. */
+/** A dev server. While a page is visible, it asks whether it has changed: then its snippets are fetched again. */
 export class DevRun extends SiteRun {
   readonly #warn = (line: string) => this.site.logger.warn(line);
   readonly #writeClasses = afterPause(100, () => {
@@ -21,7 +21,7 @@ export class DevRun extends SiteRun {
 
   protected override async openFetcher() {
     const { SnippetFetcher } = await import('../snippets/fetch-snippets.ts');
-    // A person waits for the page: fewer attempts than in a build, and a service that recovers is noticed quickly.
+    // A person waits: fewer attempts than in a build, and a service that recovers is noticed quickly.
     const limits = { attempts: 3, fallbacksInARow: Infinity, deadline: 20_000, outageCap: 2_000 };
     const asking = { parts: { limits }, patience: 0, alwaysAsk: true, remember: false };
     return new SnippetFetcher(this.settings, { warn: this.#warn, ...asking });
@@ -83,19 +83,19 @@ export class DevRun extends SiteRun {
     });
     middlewares.use(inlineTexts(this, server, memory));
 
-    // A page has to load again for new styles: for a file in `.html`, Vite's own message does nothing.
+    // For new styles, pages have to load again: Vite's own message about an `.html` file does nothing.
     const restyle = afterPause(150, memory.restyle);
     watcher.on('all', (_, file) => {
       if (resolve(file) === this.classes?.file) restyle();
     });
     httpServer?.once('close', () => void this.close());
-    // No page waits for this, and what fails is said when a page shows it.
+    // No page waits for this. What fails is said when a page shows it.
     this.prepareClasses().catch(() => {});
   }
 }
 
-/** Calls `act` once it has not been asked for during so many milliseconds. */
-function afterPause(milliseconds: number, act: () => void): () => void {
+/** Calls `act` when it was not asked for during so many milliseconds. */
+function afterPause(milliseconds: number, act: () => void) {
   let timer: NodeJS.Timeout | undefined;
   return () => {
     timer = timer?.refresh() ?? setTimeout(act, milliseconds).unref();

@@ -3,7 +3,7 @@ import { SnippetError } from '../client/snippet-request.ts';
 import { effectOf, isSnippetFailure, type SnippetFailure } from '../failures/errors.ts';
 import type { FetchedSnippet, ShownAs, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 
-/** The latest state of a snippet. It has content, an error or, while the service is down, both. */
+/** With content, an error or, while the service is down, both. */
 export interface RememberedSnippet extends ShownAs {
   content?: FetchedSnippet | undefined;
   error?: SnippetFailure | undefined;
@@ -33,7 +33,7 @@ export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string)
       Object.assign(snippet, { content, error: content.error, checkedAt: content.fetchedAt ?? Date.now() });
     } catch (error) {
       if (!isSnippetFailure(error)) throw error;
-      // Says nothing about the service: the dev server is stopping, or its settings have changed.
+      // The dev server is stopping, or its settings have changed.
       if (error.code === 'closed') return;
       // That the client has stopped asking says less than why it has.
       snippet.error = error.code === 'unavailable' && isTrouble(before) ? before : error;
@@ -48,7 +48,7 @@ export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string)
     }
   };
 
-  /** Fetches a snippet again if that is due, or needed now; once for all who ask at the same time. */
+  /** Fetches a snippet again if that is due, or needed now: once for all who ask meanwhile. */
   const update = (snippet: RememberedSnippet, isNow = false) => {
     if (!isNow && Date.now() < snippet.dueAt) return undefined;
     snippet.update ??= fetchAgain(snippet).finally(() => delete snippet.update);
@@ -58,7 +58,7 @@ export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string)
   return {
     update,
 
-    /** @param isLast whether nothing asks again after this view, so that it waits for an update that is due. */
+    /** @param isLast whether nothing asks again, so that this view waits for an update that is due. */
     async get({ request, asHtml }: ShownAs, isLast: boolean) {
       // Shown as text, it may break a rule for HTML.
       const key = `${asHtml} ${request.key}`;
@@ -100,7 +100,7 @@ export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string)
 
 const isTrouble = (error?: SnippetFailure) => error && effectOf(error) === 'children';
 
-/** What distinguishes one failure from another. Its sentence does not, since it counts attempts and seconds. */
+/** What distinguishes failures. Their sentences do not, since they count attempts and seconds. */
 export function failureLook(error: SnippetFailure | undefined) {
   if (!(error instanceof SnippetError)) return [error?.code, error?.reason];
   return [error.code, error.status, error.title, error.detail, error.type];

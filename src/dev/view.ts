@@ -38,7 +38,7 @@ const contentTypes: readonly [kind: FileKind, types: RegExp][] = [
 // Of Vite itself, and source maps, which are JSON.
 const partsOfVite = /\/(?:@(?:vite|id|fs)|node_modules)\/|\.map$/;
 
-/** A middleware that inlines snippets in responses once they are complete, whichever runtime renders them. */
+/** Inlines snippets in responses once they are complete, whichever runtime renders them. */
 export function inlineTexts(
   run: DevRun,
   server: ViteDevServer,
@@ -113,7 +113,7 @@ export function inlineTexts(
   };
 }
 
-/** Holds back Astro's line about a request until it is known whether an error page was sent. */
+/** Holds back Astro's line about a request until its status is known. */
 function correctStatus({ options }: AstroIntegrationLogger) {
   const responses = new AsyncLocalStorage<ServerResponse>();
   // Before Astro 7, it is `dest`.
@@ -133,7 +133,7 @@ function correctStatus({ options }: AstroIntegrationLogger) {
   return responses;
 }
 
-/** Inlines snippets as a build does. What a build would fail for becomes the HTML of an error page. */
+/** As a build does. What that would fail for becomes the HTML of an error page. */
 function textInliner(run: DevRun, server: ViteDevServer, memory: SnippetMemory) {
   const { logger, sources } = run.site;
   const { base } = server.config;
@@ -163,9 +163,9 @@ function textInliner(run: DevRun, server: ViteDevServer, memory: SnippetMemory) 
       // A script does not ask whether what it has fetched has changed.
       const isLast = !isPage || isFetched;
       const show = async (use: SnippetUse) => ({ ...use, snippet: await memory.get(use, isLast) });
-      // In the order of the page, whatever arrives first: the toolbar lists them.
+      // In the order of the page, as the toolbar lists them.
       const shown = await Promise.all(withoutKey ? [] : uses.values().map(show));
-      // From here to the end at once: another page may update a snippet.
+      // Nothing is awaited from here on: another page may update a snippet.
       if (shown.length > 0) hash = memory.hashOf(shown.map(({ snippet }) => snippet));
       const snippets = new Map(
         shown.flatMap(({ request, snippet: { content } }) => (content ? [[request.key, content]] : [])),
@@ -200,7 +200,7 @@ function textInliner(run: DevRun, server: ViteDevServer, memory: SnippetMemory) 
       // Astro's error overlay expects HTML.
       const html = { message: asHtml(message), hint: asHtml(hint) };
       const err = { name: 'astro-snippets', title: 'Snippets', stack: message, ...html };
-      // The response of a server island is not shown, but its page is. Astro escapes what is not marked.
+      // The response of a server island is not shown. Astro escapes what is not marked.
       const payload = { type: 'error' as const, __isEnhancedAstroErrorPayload: true, err };
       if (page.includes('/_server-islands/')) server.environments.client.hot.send(payload);
       return errorPage(base, err, hash);
@@ -246,7 +246,7 @@ function keyError(shown: readonly ShownUse[], page: string) {
   const names = shown.flatMap(({ request, snippet: { content } }) =>
     content && [content.html, content.text].some(containsKnownKey) ? `snippet ${request.id}` : [],
   );
-  const source = names.length === 0 ? '' : ` in ${[...new Set(names)].join(', ')}`;
+  const source = names[0] ? ` in ${[...new Set(names)].join(', ')}` : '';
   return userError('published-key', `The API key was found${source} on ${page}. The page is not shown.`);
 }
 
@@ -285,7 +285,7 @@ document.body.append(new ErrorOverlay(${json}));
 `;
 }
 
-/** Astro 5 shows an error in a module for the browser as HTML, in which a tag would disappear. */
+/** Astro 5 shows an error in a module for the browser as HTML. */
 export function escapeOwnErrors(hot: { send: (...message: never[]) => void }) {
   const send = hot.send.bind(hot) as (...message: unknown[]) => void;
   hot.send = (...message: { type?: string; err?: { plugin?: string; message: string } }[]) => {

@@ -8,7 +8,7 @@ import type { FetchedSnippets } from '../../snippets/fetch-snippets.ts';
 import type { FileEmbed, SnippetUse } from '../../snippets/file-embeds.ts';
 
 /** What the panel says of snippets, by their ids. @param describe what it says of a request, in `astro dev` */
-export function panelSnippets<Use extends Pick<SnippetUse, 'request'>, Said = never>(
+export function panelSnippets<Use extends Pick<SnippetUse, 'request'>, Said>(
   uses: readonly Use[],
   fetched: ReadonlyMap<string, { name?: string | undefined }>,
   urlOf: (id: number) => string | undefined,
@@ -33,7 +33,7 @@ export function linkSnippets(settings: Settings, uses: readonly SnippetUse[], fe
 
 export interface EditLinks {
   linked?: Readonly<Record<string, object>> | undefined;
-  /** Of a page of `astro dev`, where the toolbar has the panel. Other pages get a script for it. */
+  /** Of a page of `astro dev`, where the toolbar has the panel. Others get a script for it. */
   hash?: string | undefined;
 }
 
@@ -72,12 +72,12 @@ export function panelScript() {
   return code;
 }
 
-/** Finds where the script of a document belongs, and the embeds that cannot be marked, each with the name of its place. */
+/** Finds where the script belongs, and the embeds that cannot be marked, each with the name of its place. */
 function readPage(page: string, embeds: readonly FileEmbed[]) {
   const unmarked = new Map<FileEmbed, string>();
   let start = page.length;
   let isDocument = false;
-  // Both the embeds and what the walk comes across are in the order of the page.
+  // Embeds are in the order of the page, as is the walk.
   let next = 0;
   const leaveUnmarked = (place: Range, describe: (start: number) => string) => {
     for (let embed = embeds[next]; embed && embed.start < place.end; embed = embeds[++next]) {

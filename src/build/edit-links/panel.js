@@ -44,7 +44,7 @@ export function readSnippets() {
 function findPlaces(within, found = []) {
   const open = [];
   const walker = document.createTreeWalker(within, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_COMMENT);
-  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     if (node.shadowRoot) findPlaces(node.shadowRoot, found);
     const [, end, id] = (node.nodeType === Node.COMMENT_NODE && /^(\/?)snippet (\d+)$/.exec(node.data)) || [];
     if (end === '') open.push({ id, node });
@@ -155,7 +155,7 @@ export function addToPage() {
     if (length > 0) document.documentElement.append(host);
     else host.remove();
     const data = dataElement();
-    // It is at the end of a page without a <head> tag, where another element would be the `:last-child`.
+    // At the end of a page without a <head> tag, another element would not be its `:last-child`.
     if (data?.parentElement === document.body) document.head.append(data, data.nextElementSibling);
   };
   button.addEventListener('click', () => toggle(panel.hidden));
