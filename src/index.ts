@@ -47,12 +47,12 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       async 'astro:config:setup'({ config, addDevToolbarApp, injectScript, updateConfig, logger, ...setup }) {
         await build?.release();
         command = setup.command;
-        const root = fileURLToPath(config.root);
+        const major = astroMajor(fileURLToPath(config.root));
         updateConfig({
           vite: {
             plugins: [
               environmentPlugin((...read) => run().readEnvironment(...read)),
-              sourcePlugin(source, astroMajor(root), cleanLogger(logger), async () => {
+              sourcePlugin(source, major, cleanLogger(logger), async () => {
                 const { sourceSearch } = await import('./source/source-search.ts');
                 integration.find = (asked) => sourceSearch(source).ofComponent(asked);
                 if (command !== 'build') return;
@@ -70,20 +70,20 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
           injectScript('page', pageScript('import.meta.hot'));
         }
         addDevToolbarApp({
-          id: 'astro-snippets',
+          id: name,
           name: 'Snippets',
           icon: 'file-search',
           entrypoint: new URL('./dev/toolbar-app.js', import.meta.url),
         });
       },
       async 'astro:config:done'({ config, buildOutput, injectTypes, logger }) {
-        const { root, srcDir, publicDir, outDir, base, experimental, vite, integrations } = config;
-        const times = integrations.filter((integration) => integration.name === name).length;
+        const { root, srcDir, publicDir, outDir, experimental, vite } = config;
+        const times = config.integrations.filter((one) => one.name === name).length;
         // Only one of them would see the embeds.
         if (times > 1) {
           throw userError('duplicate-integration', `The Astro config contains snippets() ${times} times.`);
         }
-        source.base = base;
+        source.base = config.base;
         source.folders = {
           root: fileURLToPath(root),
           srcDir: fileURLToPath(srcDir),
@@ -105,7 +105,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         build = isDev ? undefined : new (await import('./build/build-run.ts')).BuildRun(site);
         // A sync and a preview make no CSS, and may run where nothing can be written.
         if (isDev || command === 'build') await run().openClasses();
-        // As text: an import would find the frameworks beside this package, which may be others than the project's.
+        // As text: an import would find the frameworks beside this package, not the project's.
         const types = readFileSync(new URL('./element.d.ts', import.meta.url), 'utf8');
         injectTypes({ filename: 'element.d.ts', content: types });
         if (experimental.incrementalBuild === true && vite.build?.emptyOutDir === false) {
@@ -122,9 +122,9 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       'astro-snippets:fetch': (options) => run().fetch(options),
       'astro:server:setup': (server) => dev?.serve(server),
       'astro:build:start': () => build?.start(),
-      // A plugin that runs behind Astro's own of the same order, which generates the pages: Astro 6 and later have no
-      // `astro:build:generated` if no page is prerendered, and `astro:build:done` is too late, as adapters copy the output
-      // there first. Astro 5 builds without it.
+      // Runs behind Astro's own plugin of the same order, which generates the pages: Astro 6 and later have no
+      // `astro:build:generated` if no page is prerendered, and in `astro:build:done`, adapters have copied the output.
+      // Astro 5 builds without it.
       'astro:build:setup'({ updateConfig }) {
         const built: Plugin = {
           name: 'astro-snippets:built',
@@ -165,7 +165,7 @@ function lastIntegration(onDone: (directory: URL) => Promise<void>): AstroIntegr
   };
 }
 
-/** Astro's logger with its messages cleaned: most contain text from the service, or the names of files. */
+/** Cleans the messages: most contain text from the service, or the names of files. */
 function cleanLogger(logger: AstroIntegrationLogger): AstroIntegrationLogger {
   const clean = (level: 'info' | 'warn' | 'error') => (line: string) => logger[level](cleanLines(line));
   const cleaned = { info: clean('info'), warn: clean('warn'), error: clean('error') };

@@ -1,14 +1,14 @@
 /** The client's own limits, as the specification states none (section 8). Times are in milliseconds. */
 export const defaultLimits = {
   /**
-   * Requests for one snippet, both variants together, before it is given up; by default up to 60 where so many fail that
-   * it may be chance. Requests while nothing is answered (`patience`) do not count. @default 5
+   * Requests for one snippet, both variants together; by default up to 60 where so many fail that it may be chance.
+   * Requests while nothing is answered (`patience`) do not count. @default 5
    */
   attempts: 5,
   /** One request, from connecting to the last byte of its body. @default 15_000 */
   attemptTimeout: 15_000,
   /**
-   * The requests for one snippet and the pauses between them, but no wait for its turn, or for a service that asks to
+   * The requests for one snippet and the pauses between them, without waits for its turn, or for a service that asks to
    * wait or gives no answer. @default 120_000
    */
   deadline: 120_000,
@@ -48,7 +48,7 @@ export const defaultPatience = 60_000;
 export const patienceWhereUnreachable = 30_000;
 
 /** `attempts` alone sets `mostAttempts`, too. */
-export function withDefaults(limits: Partial<Limits> = {}): Limits {
+export function withDefaults(limits: Partial<Limits> = {}) {
   const { attempts, mostAttempts = attempts ?? defaultLimits.mostAttempts } = limits;
   return { ...defaultLimits, ...limits, mostAttempts };
 }

@@ -6,8 +6,8 @@ import {
 } from '../client/snippet-request.ts';
 import { cleanLines, cleanText, count, formatDuration } from '../client/text.ts';
 
-// What to do next, by the codes of errors, which are permanent. A new one belongs into the table of its effect. The compiler
-// and tests ask for what else it needs.
+// What to do next, by the codes of errors, which are permanent. A new one belongs into the table of its effect; the compiler
+// and tests ask for the rest.
 
 /** Every request would fail the same way, so no more are made. */
 const ending = {
@@ -15,7 +15,7 @@ const ending = {
   'payment-required':
     "The organization's free trial or subscription has expired. Renew it on the service's website.",
   'unsupported-node': 'Install a newer Node, here and where the site is deployed.',
-} as const satisfies Record<EndingCode | 'unsupported-node', string>;
+} satisfies Record<EndingCode | 'unsupported-node', string>;
 
 /** Something has to be fixed: the build fails even if the embed has children. */
 const failing = {
@@ -54,7 +54,7 @@ const failing = {
   'invalid-as': 'Use as="html" or as="text".',
   'invalid-optional': 'Write <Snippet id={42} optional> or <snippet-embed id="42" optional>.',
   'params-failed': 'Fix the option `params`: a function from { page, lang } to one plain JSON object.',
-} as const satisfies Record<string, string>;
+};
 
 /** The service is in trouble: embeds show their children, and one without children fails the build. */
 const inTrouble = {
@@ -67,7 +67,7 @@ const inTrouble = {
     'Try again later, or give the embed children to show. If nothing answers at all, check the base URLs and the network.',
   'not-cached':
     'Build once, or view the page in `astro dev`, without `offline` and with the same key and base URLs.',
-} as const satisfies Record<string, string>;
+};
 
 /** It is wrong before any snippet is fetched, or of the output as a whole. */
 const setup = {
@@ -102,7 +102,7 @@ const setup = {
   'cannot-listen':
     'EADDRINUSE: the port is in use. EACCES: this user may not use it. EADDRNOTAVAIL, ENOTFOUND: the host is not this machine.',
   'unwritable-file': 'Free disk space or fix permissions, then build again.',
-} as const satisfies Record<string, string>;
+};
 
 const ofSnippets = { ...ending, ...failing, ...inTrouble } satisfies Record<SnippetErrorCode, string>;
 
@@ -112,7 +112,7 @@ export const hints = { ...ofSnippets, ...setup };
 export type SiteErrorCode = Exclude<keyof typeof ofSnippets, SnippetErrorCode>;
 export type ErrorCode = keyof typeof hints;
 
-/** What several failures with different reasons have in common, and what `doctor` finds: sentences without a period. */
+/** What failures with different reasons have in common, and what `doctor` finds: sentences without a period. */
 export const titles: Record<SnippetErrorCode, string> & Partial<Record<ErrorCode, string>> = {
   unauthorized: 'The API key is not valid',
   'payment-required': 'The subscription has expired',
@@ -164,12 +164,12 @@ export function isSnippetFailure(error: unknown): error is SnippetFailure {
   return error instanceof SnippetError || error instanceof SiteError;
 }
 
-export function effectOf({ code }: { code: ErrorCode }): 'end' | 'fail' | 'children' {
+export function effectOf({ code }: { code: ErrorCode }) {
   if (code in failing) return 'fail';
   return code in inTrouble ? 'children' : 'end';
 }
 
-/** An error for people, with a hint. Astro recognizes it by `type`: its own class is not imported, as not all users have Astro. */
+/** An error for people, with a hint. Astro recognizes it by `type`; its own class is not there for users without Astro. */
 export class UserError extends Error {
   readonly type = 'AstroUserError';
   readonly hint: string;
@@ -183,13 +183,13 @@ export class UserError extends Error {
     this.code = typeof codes === 'string' ? codes : undefined;
     this.codes = typeof codes === 'string' ? [codes] : codes;
     this.name = this.code === undefined ? 'astro-snippets' : `astro-snippets/${this.code}`;
-    // It would only say where in this package the error was made.
+    // It would only name a place in this package.
     this.stack = '';
   }
 }
 
 /** @param hint what to do next, if the table says it less well. */
-export function userError(code: ErrorCode, message: string, hint: string = hints[code]): UserError {
+export function userError(code: ErrorCode, message: string, hint: string = hints[code]) {
   return new UserError(message, hint, code);
 }
 
@@ -210,7 +210,7 @@ export interface CollectionEntry {
   entry: string;
 }
 
-export function entryName({ collection, entry }: CollectionEntry): string {
+export function entryName({ collection, entry }: CollectionEntry) {
   return `${collection} (collection), entry "${entry}"`;
 }
 
@@ -231,8 +231,8 @@ export type PlaceOf = (sought: Omit<EmbedNote, 'message'>) => string;
 
 export type InvalidEmbed = EmbedNote & { file: string; code: ErrorCode };
 
-export function describeNote(note: EmbedNote, placeOf: PlaceOf = () => ''): string {
-  const place = placeOf(note);
+export function describeNote(note: EmbedNote, placeOf?: PlaceOf) {
+  const place = placeOf?.(note) ?? '';
   return place === '' ? note.message : `${note.message} It is ${place}.`;
 }
 
@@ -252,8 +252,8 @@ type Placed = Pick<PlacedSnippet, 'request' | 'places'>;
 /** With the time of the last good content, if that is shown instead. */
 type Failed = Placed & { error: SnippetFailure; fetchedAt?: number };
 
-/** @throws AstroError with one report of everything that a build fails for, which is nothing where children are shown. */
-export function throwFailures({ failed, notAsked, embeds, placeOf = () => '' }: Failures): void {
+/** @throws AstroError with one report of everything that a build fails for, unless children are shown. */
+export function throwFailures({ failed, notAsked, embeds, placeOf }: Failures) {
   // One stands for all that received the answer that ends the run.
   const ending = failed.filter(({ error }) => effectOf(error) === 'end');
   const reported = failed
@@ -263,7 +263,7 @@ export function throwFailures({ failed, notAsked, embeds, placeOf = () => '' }: 
   if (reported.length + embeds.length === 0) return;
   const skipped = notAsked + Math.max(0, ending.length - 1);
   const describe = ({ request, error, places }: Failed) => {
-    const lines = [`on ${listPlaces(places)}`, placeOf({ id: String(request.id) })];
+    const lines = [`on ${listPlaces(places)}`, placeOf?.({ id: String(request.id) })];
     return paragraph(nameOf(request), reasonOf(error), error, lines);
   };
   const entries = [...tell(reported, placeOf, describe), ...describeEmbeds(embeds, placeOf)];
@@ -277,7 +277,7 @@ export function throwFailures({ failed, notAsked, embeds, placeOf = () => '' }: 
 }
 
 /** About snippets whose children, or last good content, are shown instead. */
-export function failureWarnings(failed: readonly Failed[], placeOf: PlaceOf = () => ''): string[] {
+export function failureWarnings(failed: readonly Failed[], placeOf?: PlaceOf) {
   const warn = (one: Failed) => {
     const { request, error } = one;
     // What fails for all snippets at once does not name one.
@@ -298,7 +298,7 @@ export function shownWarnings(
   snippets: ReadonlyMap<string, ShownSnippet>,
   uses: readonly Placed[],
   placeOf?: PlaceOf,
-): string[] {
+) {
   const flaws = new Set<string>();
   const stale: Failed[] = [];
   for (const { request, places } of uses) {
@@ -310,7 +310,7 @@ export function shownWarnings(
   return [...failureWarnings(stale, placeOf), ...flaws];
 }
 
-function shownInstead(some: readonly Failed[]): string {
+function shownInstead(some: readonly Failed[]) {
   const isOne = some.length === 1;
   const times = some.flatMap(({ fetchedAt }) => fetchedAt ?? []);
   if (times.length === 0) return `${isOne ? 'Its' : 'Their'} children are shown instead`;
@@ -320,30 +320,29 @@ function shownInstead(some: readonly Failed[]): string {
 }
 
 /** The first few, cleaned, and how many more there are. */
-export function listNames(names: readonly string[], most = 10): string {
+export function listNames(names: readonly string[], most = 10) {
   const shown = names.slice(0, most).map(cleanText).join(', ');
   return names.length > most ? `${shown} and ${names.length - most} more` : shown;
 }
 
-export function listPlaces(places: readonly string[]): string {
+export function listPlaces(places: readonly string[]) {
   const shown = places.slice(0, placesShown).join(', ');
   const more = places.length - placesShown;
   return more > 0 ? `${shown} and ${count(more, 'more place')}` : shown;
 }
 
-function allPlaces({ request, places }: Placed, placeOf: PlaceOf = () => ''): string {
-  return [listPlaces(places), placeOf({ id: String(request.id) })].filter(Boolean).join(', ');
+function allPlaces({ request, places }: Placed, placeOf?: PlaceOf) {
+  return [listPlaces(places), placeOf?.({ id: String(request.id) })].filter(Boolean).join(', ');
 }
 
-function placesThatFail(failed: FailedSnippet): string[] {
-  const { error, places, placesWithoutChildren, optionalPlaces } = failed;
+function placesThatFail({ error, places, placesWithoutChildren, optionalPlaces }: FailedSnippet) {
   const failing = effectOf(error) === 'children' ? placesWithoutChildren : places;
   // An optional embed shows its children.
   return error.code === 'not-found' ? failing.filter((place) => !optionalPlaces?.has(place)) : failing;
 }
 
 /** How many snippets are not shown, with those that were not asked for. */
-function headline(snippets: readonly Failed[], skipped: number, embeds: number): string {
+function headline(snippets: readonly Failed[], skipped: number, embeds: number) {
   const isFetched = ({ error }: Failed) => !(error instanceof SnippetError) && error.code !== 'not-cached';
   const refused = snippets.filter(isFetched).length;
   const failed = snippets.length - refused + skipped;
@@ -355,7 +354,7 @@ function headline(snippets: readonly Failed[], skipped: number, embeds: number):
   return `${parts.join(', and ')}.`;
 }
 
-function nameOf({ id, params = '' }: SnippetRequest): string {
+function nameOf({ id, params = '' }: SnippetRequest) {
   const clean = cleanText(params);
   const shown = clean.length > paramsShown ? `${clean.slice(0, paramsShown - 1)}…` : clean;
   return `Snippet ${id} ${shown}`.trimEnd();
@@ -365,17 +364,17 @@ function isAnswer(error: SnippetFailure): error is SnippetError {
   return error instanceof SnippetError && error.status !== undefined && error.title !== undefined;
 }
 
-function reasonOf(error: SnippetFailure): string {
+function reasonOf(error: SnippetFailure) {
   return isAnswer(error) ? `${error.status} ${error.title}` : error.reason;
 }
 
 /** Tells the same fault of a few snippets one by one; of many, in one paragraph with examples. */
 function tell(
   failed: readonly Failed[],
-  placeOf: PlaceOf,
+  placeOf: PlaceOf | undefined,
   tellOne: (one: Failed) => string,
-  end: (many: readonly Failed[]) => string = () => '',
-): string[] {
+  end = (_many: readonly Failed[]) => '',
+) {
   // The same fault has the same status and title.
   const groups = Map.groupBy(failed, ({ error }) => `${error.code} ${isAnswer(error) && reasonOf(error)}`);
   return [...groups.values()].flatMap((group) => {
@@ -393,27 +392,29 @@ function tell(
   });
 }
 
-function paragraph(what: string, reason: string, error: SnippetFailure, lines: readonly string[]): string {
+type Lines = readonly (string | undefined)[];
+
+function paragraph(what: string, reason: string, error: SnippetFailure, lines: Lines) {
   const details = isAnswer(error) ? [error.detail, error.type] : [];
   return indented(`${what}: ${reason} [${error.code}]`, ...details, ...lines);
 }
 
-function indented(...lines: readonly (string | undefined)[]): string {
+function indented(...lines: Lines) {
   return lines.filter(Boolean).join('\n    ');
 }
 
 /** The first few of each kind: one mistake in a layout may be on every page. */
-function describeEmbeds(embeds: readonly InvalidEmbed[], placeOf: PlaceOf): string[] {
+function describeEmbeds(embeds: readonly InvalidEmbed[], placeOf?: PlaceOf) {
   const kinds = [...Map.groupBy(embeds, ({ code }) => code)];
   const shown = new Set(kinds.flatMap(([, alike]) => alike.slice(0, examplesShown)));
   const described = embeds.flatMap((embed) => {
     const { file, line, code, message } = embed;
     const place = line === undefined ? file : `${file}:${line}`;
-    return shown.has(embed) ? indented(place, `${message} [${code}]`, placeOf(embed)) : [];
+    return shown.has(embed) ? indented(place, `${message} [${code}]`, placeOf?.(embed)) : [];
   });
   const more = kinds.flatMap(([code, { length }]) => {
     const left = count(length - examplesShown, 'more embed');
-    return length > examplesShown ? [`${left} with the same error. [${code}]`] : [];
+    return length > examplesShown ? `${left} with the same error. [${code}]` : [];
   });
   return [...described, ...more];
 }

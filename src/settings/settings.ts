@@ -32,8 +32,8 @@ export interface EnvironmentFiles {
 const prefix = 'SNIPPETS_';
 
 /**
- * Reads the variables as Vite does. Only its resolved config knows the mode and the folder of `.env` files. Fails with an
- * AstroError if a variable that browsers can read contains the key.
+ * Reads the variables as Vite does: its resolved config knows the mode and the folder of `.env` files. Fails with an
+ * AstroError if browsers can read a variable that contains the key.
  */
 export function environmentPlugin(onRead: (environment: Environment, files: EnvironmentFiles) => void) {
   return {

@@ -28,8 +28,8 @@ export const pathOfFile = (name: string, isPage: boolean, urls: SiteUrls) =>
   canonicalPath(pathIn(urls.base, name), isPage, urls);
 
 /**
- * The URL at which a file of the output is published: absolute if the URL of the site is known, else root-relative.
- * Percent-encoded, so it contains no quotation marks, blanks or line breaks.
+ * The URL of a file of the output: absolute if the URL of the site is known, else root-relative. Percent-encoded, so
+ * without quotation marks, blanks and line breaks.
  *
  * @param urls `undefined` where Astro did not write the files: then a page is known by the name of its file.
  */

@@ -11,7 +11,6 @@ import {
   isSnippetFailure,
   listPlaces,
   SiteError,
-  type SnippetFailure,
   shownWarnings,
   throwFailures,
 } from '../failures/errors.ts';
@@ -86,7 +85,7 @@ export class SnippetFetcher {
     });
   }
 
-  /** After a failure, the others are fetched, too, unless each would fail the same way. @throws AstroError with one report of all. */
+  /** After a failure, fetches the others, unless each would fail the same way. @throws AstroError with one report of all. */
   async fetch(
     uses: readonly SnippetUse[],
     { invalid = [], placeOf, ...options }: FetchOptions = {},
@@ -110,7 +109,7 @@ export class SnippetFetcher {
     return fetched;
   }
 
-  async get(shown: ShownAs): Promise<FetchedSnippet> {
+  async get(shown: ShownAs) {
     const answer = await this.answers.get(shown.request);
     const known = this.#prepared[shown.asHtml ? 'html' : 'text'];
     const prepared = known.get(answer) ?? this.#applyRules(answer, shown);
@@ -118,12 +117,12 @@ export class SnippetFetcher {
     return prepared;
   }
 
-  async readImage(file: string): Promise<Uint8Array | undefined> {
+  async readImage(file: string) {
     return (await this.#images)?.read(file);
   }
 
   /** It opens again when another snippet is needed. */
-  async close(): Promise<void> {
+  async close() {
     await this.answers.close();
     await (await this.#images)?.close();
   }
@@ -201,7 +200,7 @@ export function openAnswers(settings: Settings, options: AnswersOptions) {
   const { offline, cache, answerFolder, staleIfError, patience } = settings;
   const { warn, notify = warn, remember, parts = {}, alwaysAsk, isSuperseded, isWorthKeeping } = options;
   const asked = new Map<string, Promise<Answer>>();
-  let opened: { client: SnippetClient; kept: ReturnType<typeof keptAnswers> | undefined } | undefined;
+  let opened: ReturnType<typeof open> | undefined;
   let cached = 0;
   let isRouteWarned = false;
   let isEnded = false;
@@ -212,7 +211,7 @@ export function openAnswers(settings: Settings, options: AnswersOptions) {
       apiKey: requireConnection(settings),
       patience: Math.min(patience, options.patience ?? patience),
       onNotice(notice: Notice) {
-        // That is a warning when all snippets are there.
+        // A warning says so at the end.
         if (notice.kind !== 'render-given-up' || !notice.isRouteMissing) notify(describeNotice(notice));
       },
     };
@@ -223,10 +222,8 @@ export function openAnswers(settings: Settings, options: AnswersOptions) {
     };
   };
 
-  const notCached = (reason: string, { id }: SnippetRequest) => new SiteError('not-cached', reason, id);
-
   /** A date in the future (a wrong clock) counts by its distance. */
-  const recall = async (request: SnippetRequest, maxAge: number): Promise<Answer | undefined> => {
+  const recall = async (request: SnippetRequest, maxAge: number) => {
     const kept = opened?.kept;
     const answer = await kept?.read(request);
     if (answer === undefined || Math.abs(Date.now() - answer.fetchedAt) > maxAge) return undefined;
@@ -238,11 +235,11 @@ export function openAnswers(settings: Settings, options: AnswersOptions) {
     kept?.remove(request);
     if (!offline) return undefined;
     const reason = 'is in the cache only as it was before the site was refreshed, and `offline` is set.';
-    throw notCached(reason, request);
+    throw new SiteError('not-cached', reason, request.id);
   };
 
   /** The last good content, for the rest of the run. @throws `error` without one, or if the service refuses. */
-  const lastGood = async (request: SnippetRequest, error: SnippetFailure): Promise<Answer> => {
+  const lastGood = async (request: SnippetRequest, error: unknown): Promise<Answer> => {
     if (staleIfError === 0 || !(error instanceof SnippetError) || effectOf(error) !== 'children') throw error;
     const kept = await recall(request, staleIfError);
     if (kept === undefined) throw error;
@@ -259,7 +256,7 @@ export function openAnswers(settings: Settings, options: AnswersOptions) {
       const known = await recall(request, offline ? Infinity : maxAge);
       if (known !== undefined) return known;
     }
-    if (offline) throw notCached('is not in the cache, and `offline` is set.', request);
+    if (offline) throw new SiteError('not-cached', 'is not in the cache, and `offline` is set.', request.id);
     try {
       const snippet = await client.fetch(request);
       const { content, variant, name } = snippet;
@@ -268,7 +265,6 @@ export function openAnswers(settings: Settings, options: AnswersOptions) {
       }
       return snippet;
     } catch (error) {
-      if (!isSnippetFailure(error)) throw error;
       return lastGood(request, error);
     }
   };
@@ -292,7 +288,7 @@ export function openAnswers(settings: Settings, options: AnswersOptions) {
     lastGood,
 
     /** Makes a request before its snippet is needed. One that fails is made again then. */
-    prefetch(request: SnippetRequest): void {
+    prefetch(request: SnippetRequest) {
       if (!hasConnection(settings) || isEnded) return;
       get(request).catch((error) => {
         isEnded ||= isSnippetFailure(error) && effectOf(error) === 'end';
@@ -304,7 +300,7 @@ export function openAnswers(settings: Settings, options: AnswersOptions) {
     },
 
     /** Warns once if all snippets were retrieved, as where the base URL for rendering is wrong. */
-    routeWarnings(shown: Iterable<Answer>): string[] {
+    routeWarnings(shown: Iterable<Answer>) {
       const missing = opened?.client.routeMissing;
       const variants = new Set(Array.from(shown, ({ variant }) => variant));
       if (missing === undefined || isRouteWarned || [...variants].join() !== 'retrieve') return [];
@@ -314,7 +310,7 @@ export function openAnswers(settings: Settings, options: AnswersOptions) {
       ];
     },
 
-    async close(): Promise<void> {
+    async close() {
       const { client, kept } = opened ?? {};
       opened = undefined;
       await client?.close();
@@ -323,9 +319,10 @@ export function openAnswers(settings: Settings, options: AnswersOptions) {
   };
 }
 
-function describeNotice(notice: Notice): string {
-  if (notice.kind === 'render-given-up')
+function describeNotice(notice: Notice) {
+  if (notice.kind === 'render-given-up') {
     return 'Rendering failed for several snippets in a row. The rest are retrieved.';
+  }
   const service = `The service at ${notice.origin}`;
   if (notice.kind === 'recovered') return `${service} responds again.`;
   if (notice.kind === 'held') return `${service} asks to wait ${formatDuration(notice.milliseconds)}.`;

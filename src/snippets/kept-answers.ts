@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { EventEmitter } from 'node:events';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { createStorage, type Driver, type Storage } from 'unstorage';
@@ -41,13 +42,11 @@ export function keptAnswers(
   let storage: Promise<Storage> | undefined;
   let connectionError: Error | undefined;
 
-  const open = async (): Promise<Storage> => {
+  const open = async () => {
     const { driver: chosen = fileDriver(folder), options = {} } = cache;
     const driver: Driver =
       typeof chosen === 'string' ? (await import(`unstorage/drivers/${chosen}`)).default(options) : chosen;
-    const client = driver.getInstance?.() as
-      | { on?(event: 'error', listener: (error: Error) => void): void }
-      | undefined;
+    const client = driver.getInstance?.() as Partial<EventEmitter> | undefined;
     // Without a listener, a lost connection would end the process.
     client?.on?.('error', (error) => {
       connectionError = error;
@@ -78,20 +77,20 @@ export function keptAnswers(
   const ttl = Math.ceil(Math.max(keepFor, cache.maxAge, staleIfError) / 1000);
 
   return {
-    async read(request: SnippetRequest): Promise<KeptAnswer | undefined> {
+    async read(request: SnippetRequest) {
       const stored = await attempt('read', (storage) => storage.getItem(keyOf(request)));
       // It may be cut off, or written by something else.
       return answerSchema.safeParse(stored).data;
     },
     /** No answer with the API key is kept. */
-    write(request: SnippetRequest, answer: KeptAnswer): void {
+    write(request: SnippetRequest, answer: KeptAnswer) {
       if (containsKnownKey(answer.content) || containsKnownKey(answer.name ?? '')) return;
       change((storage) => storage.setItem<KeptAnswer>(keyOf(request), answer, { ttl }));
     },
-    remove(request: SnippetRequest): void {
+    remove(request: SnippetRequest) {
       change((storage) => storage.removeItem(keyOf(request)));
     },
-    async close(): Promise<void> {
+    async close() {
       await written;
       await storage?.then((opened) => withTimeout(opened.dispose())).catch(() => {});
     },
@@ -106,7 +105,7 @@ function fileDriver(base: string): Driver {
 const ticks = 10;
 
 /** Counts time in which this process could have read an answer: while Vite bundles, it may stand still for longer. */
-function withTimeout<T>(work: Promise<T>): Promise<T> {
+function withTimeout<T>(work: Promise<T>) {
   const { promise, reject } = Promise.withResolvers<never>();
   let left = ticks;
   const timer = setInterval(() => {
