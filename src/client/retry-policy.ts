@@ -44,15 +44,15 @@ export class Endpoint {
   }
 
   /** The share of attempts that fail for snippets that arrive in the end. */
-  get failureShare(): number {
+  get failureShare() {
     return shareOf(this.failedBefore, this.answered);
   }
 
-  get isGivenUp(): boolean {
+  get isGivenUp() {
     return this.givenUpAt > this.lastAnswer;
   }
 
-  get isDown(): boolean {
+  get isDown() {
     const { answered, failedWitnesses, row, firstAnswered, firstFailed } = this;
     if (failedWitnesses + row.size === 0) return false;
     // One that has never answered may not exist.
@@ -96,11 +96,11 @@ const chanceOfLoss = 1e-6;
 const chanceOfFalseAlarm = 1e-3;
 
 /** Estimates the share of attempts that fail: one half without any, as a single success proves little. */
-function shareOf(failed: number, succeeded: number): number {
+function shareOf(failed: number, succeeded: number) {
   return (failed + 1) / (succeeded + failed + 2);
 }
 
-function beyondChance(share: number): number {
+function beyondChance(share: number) {
   return Math.ceil(Math.log(chanceOfFalseAlarm) / Math.log(share));
 }
 
@@ -130,13 +130,13 @@ export function nextWait(
 }
 
 /** Whether a snippet has failed more often than chance explains. @param known its ways to endpoints that have answered. */
-function isBeyondChance(known: readonly Way[]): boolean {
+function isBeyondChance(known: readonly Way[]) {
   // The worse of two: the other may have had few requests.
   const share = Math.max(...known.map(({ endpoint }) => endpoint.failureShare));
   return known.length === 0 || share ** known.reduce((sum, way) => sum + way.counted, 0) < chanceOfLoss;
 }
 
 /** How long after a witness the next one asks. Half is certain: full jitter would make more requests than meant. */
-export function witnessDelay(failed: number, random: number, { retryBase, outageCap }: Limits): number {
+export function witnessDelay(failed: number, random: number, { retryBase, outageCap }: Limits) {
   return (0.5 + random / 2) * Math.min(outageCap, retryBase * 2 ** (failed + 1));
 }

@@ -68,13 +68,13 @@ function createJob(
   };
 }
 
-export interface Arrival extends Omit<RetrievedSnippet, 'id'> {
+interface Arrival extends Omit<RetrievedSnippet, 'id'> {
   variant: Variant;
   attempts: number;
   milliseconds: number;
 }
 
-export interface Turn {
+interface Turn {
   request: SnippetRequest;
   endpoint: Endpoint;
   isWitness: boolean;
@@ -83,7 +83,7 @@ export interface Turn {
   milliseconds: number;
 }
 
-export interface SchedulerOptions {
+interface SchedulerOptions {
   endpoints: readonly Endpoint[];
   clock: Clock;
   limits: Limits;
@@ -181,18 +181,18 @@ export class Scheduler {
     }
   }
 
-  end(error: SnippetError): void {
+  end(error: SnippetError) {
     this.#ended.abort(error);
     this.#endAll(error);
   }
 
-  #endAll(error: unknown): void {
+  #endAll(error: unknown) {
     this.#untried = [];
     this.#again = [];
     for (const { stop } of this.#jobs) stop.abort(error);
   }
 
-  #noteLoss({ id }: SnippetRequest, code: SnippetErrorCode): void {
+  #noteLoss({ id }: SnippetRequest, code: SnippetErrorCode) {
     if (setupFailures.has(code)) this.#misled?.add(id);
     else this.#misled = undefined;
     const isMisled = this.#misled !== undefined && this.#misled.size > setupFailuresAllowed;
@@ -200,14 +200,14 @@ export class Scheduler {
     this.#endAll(new SnippetError('aborted', 'not asked for: every request would fail the same way.'));
   }
 
-  #attempt(job: Job): Promise<Arrival> {
+  #attempt(job: Job) {
     job.attempt = Promise.withResolvers();
     (job.attempts === 0 ? this.#untried : this.#again).push(job);
     this.#look();
     return job.attempt.promise;
   }
 
-  #mayRetry(job: Job, code: SnippetErrorCode): boolean {
+  #mayRetry(job: Job, code: SnippetErrorCode) {
     const { clock, limits } = this.#options;
     const now = clock.now();
     const milliseconds = nextWait(verdictOf(code), job, { now, random: clock.random() }, limits);
@@ -217,7 +217,7 @@ export class Scheduler {
     return true;
   }
 
-  #withdraw(job: Job): void {
+  #withdraw(job: Job) {
     for (const list of [this.#untried, this.#again]) {
       const at = list.indexOf(job);
       if (at !== -1) list.splice(at, 1);
@@ -225,7 +225,7 @@ export class Scheduler {
   }
 
   /** Once for all that come at the same time, so that the first request is drawn from all. */
-  #look(): void {
+  #look() {
     if (this.#isLooking) return;
     this.#isLooking = true;
     setImmediate(() => {
@@ -240,7 +240,7 @@ export class Scheduler {
   }
 
   /** Reads the clock once: no alarm would be set for what is due between two readings. */
-  #start(now: number): void {
+  #start(now: number) {
     const { endpoints } = this.#options;
     if (endpoints.some((one) => ['held', 'given-up'].includes(one.status(now)))) {
       const stays = (job: Job) => {
@@ -284,13 +284,13 @@ export class Scheduler {
   }
 
   /** Whether nothing has arrived since this snippet failed there. One that may fall back first asks twice without a witness. */
-  #needsWitness({ ways: [first, second] }: Job, way: Way, now: number): boolean {
+  #needsWitness({ ways: [first, second] }: Job, way: Way, now: number) {
     const { endpoint, failures, lastFailure } = way;
     if (this.#options.patience === 0 || failures === 0 || endpoint.lastAnswer > lastFailure) return false;
     return way !== first || second === undefined || second.endpoint.status(now) !== 'open';
   }
 
-  #refusal(job: Job, now: number): SnippetError | undefined {
+  #refusal(job: Job, now: number) {
     const { limits } = this.#options;
     const { request, ways, attempts } = job;
     const { heldUntil, variant, triedFor, lastFailure = {} } = route(ways, now).endpoint;
@@ -311,24 +311,24 @@ export class Scheduler {
     return new SnippetError('unavailable', reason, place);
   }
 
-  #patienceFor({ lastFailure }: Endpoint): number {
+  #patienceFor({ lastFailure }: Endpoint) {
     const { patience, limits } = this.#options;
     const isAbsent = lastFailure?.isUnreachable && this.#answered.length === 0;
     return Math.min(patience, isAbsent ? patienceWhereUnreachable : patience, limits.deadline);
   }
 
-  #patienceEnds(endpoint: Endpoint): number {
+  #patienceEnds(endpoint: Endpoint) {
     return this.#failingSince + this.#patienceFor(endpoint);
   }
 
   /** One always asks when patience ends. */
-  #witnessDue(endpoint: Endpoint): number {
+  #witnessDue(endpoint: Endpoint) {
     const { nextWitness, isGivenUp } = endpoint;
     return isGivenUp ? nextWitness : Math.min(nextWitness, this.#patienceEnds(endpoint));
   }
 
   /** Finds out whether an endpoint responds, if snippets wait for it that cannot ask the other one. */
-  #sendWitness(endpoint: Endpoint, now: number): void {
+  #sendWitness(endpoint: Endpoint, now: number) {
     const { clock, limits, most } = this.#options;
     const status = endpoint.status(now);
     if (status === 'open' || status === 'held' || endpoint.hasWitness) return;
@@ -360,7 +360,7 @@ export class Scheduler {
     job.attempt.resolve(this.#ask(job, way, now, true));
   }
 
-  #setAlarm(now: number): void {
+  #setAlarm(now: number) {
     const { clock, endpoints, patience } = this.#options;
     let at = Infinity;
     const consider = (time: number) => {
@@ -385,7 +385,7 @@ export class Scheduler {
     clock.wait(at - now, this.#alarm.signal).then(ring, () => {});
   }
 
-  #endAlarm(): void {
+  #endAlarm() {
     this.#alarm.abort();
     this.#alarm = new AbortController();
     this.#alarmAt = Infinity;
@@ -453,7 +453,7 @@ export class Scheduler {
     return { response, verdict, counts, now };
   }
 
-  #noteAnswer({ endpoint, request, isFirst }: Turn, now: number): void {
+  #noteAnswer({ endpoint, request, isFirst }: Turn, now: number) {
     endpoint.firstFailed += endpoint.row.size;
     endpoint.row.clear();
     endpoint.answered += 1;
@@ -471,7 +471,7 @@ export class Scheduler {
     this.#options.notify({ kind: 'recovered', origin: endpoint.base.origin });
   }
 
-  #noteArrival({ isFallback, preferred }: Job, variant: Variant): void {
+  #noteArrival({ isFallback, preferred }: Job, variant: Variant) {
     const { limits, notify } = this.#options;
     this.#misled = undefined;
     if (variant === 'render') {
@@ -487,7 +487,7 @@ export class Scheduler {
   }
 
   /** @returns whether the failure says something about its snippet. */
-  #noteFailure(turn: Turn, response: Response, now: number): boolean {
+  #noteFailure(turn: Turn, response: Response, now: number) {
     const { limits, most, patience } = this.#options;
     const { endpoint, request, isWitness, isFirst, startedAt } = turn;
     if (this.#failingSince === Infinity) this.#failingSince = startedAt;
@@ -510,7 +510,7 @@ export class Scheduler {
     return patience === 0 || (this.#answered.length > 0 && !endpoint.isDown && !endpoint.isGivenUp);
   }
 
-  #announceSilence(now: number): void {
+  #announceSilence(now: number) {
     const { endpoints, notify, patience } = this.#options;
     const isAnyTrusted = endpoints.some((one) => ['open', 'held'].includes(one.status(now)));
     const mayBeAlive = this.#answered.length > 0 && isAnyTrusted;
@@ -527,7 +527,7 @@ export class Scheduler {
     });
   }
 
-  #hold({ base, heldUntil }: Endpoint, milliseconds: number, now: number): void {
+  #hold({ base, heldUntil }: Endpoint, milliseconds: number, now: number) {
     const { endpoints, limits, notify } = this.#options;
     const until = now + milliseconds;
     if (until <= heldUntil) return;
@@ -539,6 +539,6 @@ export class Scheduler {
   }
 }
 
-function pick<T>(list: readonly T[], random: number): T {
+function pick<T>(list: readonly T[], random: number) {
   return list[Math.floor(random * list.length)] as T;
 }

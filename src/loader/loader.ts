@@ -82,7 +82,7 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & {
   };
 }
 
-async function requestOf(entry: SnippetEntry, place: string): Promise<SnippetRequest> {
+async function requestOf(entry: SnippetEntry, place: string) {
   try {
     if ('of' in entry) return await definedRequest(entry.of, entry.params);
     return createRequest(entry.id, entry.params);

@@ -34,10 +34,6 @@ export type FetchedSnippets = ReadonlyMap<string, FetchedSnippet>;
 
 export type ShownAs = Pick<SnippetUse, 'request' | 'asHtml'>;
 
-export interface FetcherOptions extends AnswersOptions {
-  recordedImages?: RecordedImages | undefined;
-}
-
 export interface FetchOptions extends Pick<Failures, 'placeOf'> {
   signal?: AbortSignal | undefined;
   invalid?: Failures['embeds'] | undefined;
@@ -178,7 +174,7 @@ export interface Answer extends Snippet {
   error?: SnippetError | undefined;
 }
 
-export interface AnswersOptions {
+export interface FetcherOptions {
   warn(line: string): void;
   /** Whether an answer is used for the whole run. */
   remember: boolean;
@@ -193,10 +189,11 @@ export interface AnswersOptions {
   isSuperseded?: ((request: SnippetRequest, answer: KeptAnswer) => boolean) | undefined;
   /** Whether an answer is kept. @default each is */
   isWorthKeeping?: ((request: SnippetRequest, content: string) => boolean) | undefined;
+  recordedImages?: RecordedImages | undefined;
 }
 
 /** Asks for each snippet once, unless a good answer was kept. */
-export function openAnswers(settings: Settings, options: AnswersOptions) {
+export function openAnswers(settings: Settings, options: FetcherOptions) {
   const { offline, cache, answerFolder, staleIfError, patience } = settings;
   const { warn, notify = warn, remember, parts = {}, alwaysAsk, isSuperseded, isWorthKeeping } = options;
   const asked = new Map<string, Promise<Answer>>();

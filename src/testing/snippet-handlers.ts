@@ -39,7 +39,7 @@ export function snippetHandlers(
 ): HttpHandler[] {
   const failed = new Map<number, number>();
 
-  const answer = (request: Request, id: number, send: (content: string) => Response): Response => {
+  const answer = (request: Request, id: number, send: (content: string) => Response) => {
     const authorization = request.headers.get('authorization') ?? '';
     const isValid =
       apiKey === undefined ? /^Bearer \S+$/.test(authorization) : authorization === `Bearer ${apiKey}`;
@@ -47,7 +47,10 @@ export function snippetHandlers(
     const found = snippets[id];
     if (found === undefined) return problem(404, `There is no snippet ${id}.`);
     if (typeof found === 'string') return send(found);
-    if (typeof found === 'function') return send(found(paramsOf(request)));
+    if (typeof found === 'function') {
+      const params = new URL(request.url).searchParams.get('params') ?? '{}';
+      return send(found(JSON.parse(params)));
+    }
     const times = failed.get(id) ?? 0;
     if (times >= (found.times ?? Infinity)) return send(found.content ?? '');
     failed.set(id, times + 1);
@@ -66,11 +69,6 @@ export function snippetHandlers(
     handle(`${renderBaseUrl}/snippets/:id/render`, () => ({})),
     handle(`${retrieveBaseUrl}/snippets/:id`, (id) => ({ id, name: `Snippet ${id}` })),
   ];
-}
-
-function paramsOf(request: Request): Record<string, unknown> {
-  const text = new URL(request.url).searchParams.get('params');
-  return text === null ? {} : JSON.parse(text);
 }
 
 function problem(status: number, detail: string, headers: object = {}): Response {
