@@ -48,7 +48,7 @@ export const defaultPatience = 60_000;
 export const patienceWhereUnreachable = 30_000;
 
 /** `attempts` alone sets `mostAttempts`, too. */
-export function withDefaults(limits: Partial<Limits> = {}) {
+export function withDefaults(limits: Partial<Limits> = {}): Limits {
   const { attempts, mostAttempts = attempts ?? defaultLimits.mostAttempts } = limits;
   return { ...defaultLimits, ...limits, mostAttempts };
 }
