@@ -22,14 +22,16 @@ export async function sealedFiles({ output, files }: Manifest, at: number | unde
   const earlier = new Map(before?.files.map((file) => [file.name, file]));
   const sealed: ManifestFile[] = [];
   await inTurns(files, (file) => {
-    const path = join(output, file.name);
-    const found = at === undefined ? { size: file.size, mtimeMs: file.time } : statsOf(path);
-    if (!found) return;
-    const isChanged = at !== undefined && isSince(found as Stats, at);
-    const hash = isChanged ? hashOf(readFileSync(path)) : file.hash;
-    if (hash !== file.hash) file.isLate = true;
     // Not copied: that would take as much memory again.
-    sealed.push(Object.assign(file, stateOf(found, hash, earlier.get(file.name))));
+    const seal = (found: State, hash: string) =>
+      void sealed.push(Object.assign(file, stateOf(found, hash, earlier.get(file.name))));
+    if (at === undefined) return seal({ size: file.size, mtimeMs: file.time }, file.hash);
+    const path = join(output, file.name);
+    const found = statsOf(path);
+    if (!found) return;
+    const hash = isSince(found, at) ? hashOf(readFileSync(path)) : file.hash;
+    if (hash !== file.hash) file.isLate = true;
+    seal(found, hash);
   });
   return sealed;
 }
@@ -39,11 +41,9 @@ export function describeLate({ lateHooks = [] }: Partial<Manifest>): string {
   return new Intl.ListFormat('en', { type: 'disjunction' }).format(lateHooks) || 'Another integration';
 }
 
-export function stateOf(
-  { size, mtimeMs }: Pick<Stats, 'size' | 'mtimeMs'>,
-  hash: string,
-  before: ManifestFile | undefined,
-) {
+type State = Pick<Stats, 'size' | 'mtimeMs'>;
+
+export function stateOf({ size, mtimeMs }: State, hash: string, before: ManifestFile | undefined) {
   const states = before ? [before.hash, ...(before.past ?? [])] : [];
   const past = states.filter((one) => one !== hash).slice(0, pastStates);
   return { size, time: Math.floor(mtimeMs), hash, past: past.length === 0 ? undefined : past };

@@ -103,9 +103,10 @@ export function scan(file: Buffer, kind: FileKind): Scan {
 // As far as browsers look.
 const declarationsEnd = 1024;
 const byteOrderMark = /^\xef\xbb\xbf/;
-const xhtml = /^(?:\xef\xbb\xbf)?\s*<\?xml\b|application\/xhtml\+xml/i;
-const charset =
-  /<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([\w-]+)|^\s*<\?xml\b[^>]*?\bencoding\s*=\s*["']([\w-]+)/i;
+// Each by itself: together, they take several times as long.
+const xml = /^(?:\xef\xbb\xbf)?\s*<\?xml\b(?:[^>]*?\bencoding\s*=\s*["']([\w-]+))?/i;
+const xhtml = /application\/xhtml\+xml/i;
+const charset = /<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([\w-]+)/i;
 // What can be read but declares UTF-16 is UTF-8.
 const utf8 = /^(?:unicode-1-1-)?utf-?(?:8|16(?:le|be)?)$/i;
 
@@ -113,9 +114,10 @@ const utf8 = /^(?:unicode-1-1-)?utf-?(?:8|16(?:le|be)?)$/i;
 function readDeclarations({ text, isPage, found: { embeds, warnings } }: Part): void {
   const head = text.slice(0, declarationsEnd);
   const shown = embeds.find(({ form }) => form.as === 'html');
-  if (isPage && shown && xhtml.test(head)) warnings.push({ flaw: 'in-xhtml', start: shown.start });
-  const [, inMeta, inXml] = charset.exec(head) ?? [];
-  if (byteOrderMark.test(head) || utf8.test(inMeta ?? inXml ?? 'utf-8')) return;
+  const [isXml, encoding = charset.exec(head)?.[1] ?? 'utf-8'] = xml.exec(head) ?? [];
+  const isXhtml = isPage && shown && (isXml || xhtml.test(head));
+  if (isXhtml) warnings.push({ flaw: 'in-xhtml', start: shown.start });
+  if (byteOrderMark.test(head) || utf8.test(encoding)) return;
   for (const embed of embeds) embed.form = { ...embed.form, layers: ['ascii', ...embed.form.layers] };
 }
 
