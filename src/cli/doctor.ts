@@ -1,7 +1,12 @@
 import { nodeVersion } from '../client/node-version.ts';
-import type { Variant } from '../client/service-url.ts';
 import { SnippetClient } from '../client/snippet-client.ts';
-import { createRequest, parseRequest, SnippetError, type SnippetRequest } from '../client/snippet-request.ts';
+import {
+  createRequest,
+  parseRequest,
+  SnippetError,
+  type SnippetRequest,
+  type Variant,
+} from '../client/snippet-request.ts';
 import { formatDuration } from '../client/text.ts';
 import { hints, titles } from '../failures/errors.ts';
 import { requireConnection, type Settings, variables, whyWithoutKey } from '../settings/settings.ts';

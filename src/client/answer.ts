@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { Variant } from './service-url.ts';
-import type { EndingCode, SnippetErrorCode } from './snippet-request.ts';
+import type { EndingCode, SnippetErrorCode, Variant } from './snippet-request.ts';
 import { cleanText, formatDuration, reasonOf } from './text.ts';
 import { type Answer, NoAnswer } from './transport.ts';
 
@@ -10,7 +9,7 @@ export interface RenderedSnippet {
   content: string;
 }
 
-/** What `retrieve` returns (specification, sections 2 and 4.1, which leave open which fields there are). */
+/** What `retrieve` returns (specification, sections 2 and 4.1, which leave its fields open). */
 export interface RetrievedSnippet {
   id: number;
   name?: string | undefined;
@@ -28,10 +27,10 @@ const cleaned = z.string().transform(cleanText);
 const problemText = cleaned.optional().catch(undefined);
 const problemSchema = z.object({ title: problemText, detail: problemText, type: problemText });
 
-/** The service's error object (specification, section 2; RFC 9457), with its texts cleaned. */
+/** The service's error object (specification, section 2; RFC 9457), cleaned. */
 export type Problem = z.infer<typeof problemSchema>;
 
-// Recognized without the media type too: some gateways rewrite it.
+// Recognized in any media type: some gateways rewrite it.
 const completeProblem = z.object({ status: z.int(), title: cleaned, detail: cleaned, type: cleaned });
 
 function read<T>(schema: z.ZodType<T>, body: Uint8Array) {
@@ -54,7 +53,7 @@ export interface Response {
   retryAfter?: number | undefined;
 }
 
-// Those of the specification (section 7), and of servers and gateways in between.
+// Those of the specification (section 7), and of gateways in between.
 const codes: Record<number, SnippetErrorCode> = {
   401: 'unauthorized',
   402: 'payment-required',
@@ -68,7 +67,7 @@ const codes: Record<number, SnippetErrorCode> = {
   504: 'server-error',
 };
 
-// The service sends a problem with every error (section 7). Without one, something else answered.
+// Without a problem, which the service sends with every error (section 7), something else answered.
 const withoutRoute = [404, 405, 410, 501];
 
 /** What follows a failed attempt. */
@@ -89,9 +88,7 @@ const verdicts: Partial<Record<SnippetErrorCode, Verdict>> & Record<EndingCode, 
   timeout: 'again',
 };
 
-export function verdictOf(code: SnippetErrorCode): Verdict {
-  return verdicts[code] ?? 'fail';
-}
+export const verdictOf = (code: SnippetErrorCode) => verdicts[code] ?? 'fail';
 
 export function readAnswer(answer: Answer, variant: Variant, id: number, now: number): Response {
   const { status, contentType, body } = answer;
@@ -101,15 +98,15 @@ export function readAnswer(answer: Answer, variant: Variant, id: number, now: nu
   }
   const isDeclared = /^application\/problem\+json\s*(;|$)/i.test(contentType.trim());
   const problem = read<Problem>(isDeclared ? problemSchema : completeProblem, body);
-  const isNoRoute = problem === undefined && withoutRoute.includes(status);
+  const isNoRoute = !problem && withoutRoute.includes(status);
   const isRedirect = status >= 300 && status < 400;
   const code = isNoRoute ? 'no-route' : (codes[status] ?? (isRedirect ? 'redirect' : 'unexpected-status'));
   return { code, status, problem, retryAfter: parseRetryAfter(answer.retryAfter, now) };
 }
 
-export function readFailure(error: unknown): Response {
-  const { kind, isUnreachable } = error instanceof NoAnswer ? error : { kind: 'network' as const };
-  return { code: kind, reason: reasonOf(error), isUnreachable: isUnreachable ?? false };
+export function readFailure(error: unknown) {
+  const { kind, isUnreachable = false } = error instanceof NoAnswer ? error : { kind: 'network' as const };
+  return { code: kind, reason: reasonOf(error), isUnreachable };
 }
 
 export function describe({ code, status, problem, reason, retryAfter }: Response) {
@@ -118,18 +115,18 @@ export function describe({ code, status, problem, reason, retryAfter }: Response
   if (code === 'no-content') return 'the answer has no content';
   if (code === 'redirect') return `the service answered with a redirect (${status}), which is never followed`;
   const wait = retryAfter === undefined ? '' : `, retry after ${formatDuration(retryAfter)}`;
-  if (problem === undefined) return `the service answered ${status} without a problem object${wait}`;
+  if (!problem) return `the service answered ${status} without a problem object${wait}`;
   const { title = '', detail = '' } = problem;
   return `${status} ${[title, detail].filter(Boolean).join(': ')}${wait}`;
 }
 
 // RFC 9110, section 5.6.7. Date.parse would also accept "1" and "-5".
-const httpDate = /^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$/;
+const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /** Parses a `Retry-After` header (RFC 9110, section 10.2.3) as milliseconds from `now`. */
 export function parseRetryAfter(header: string | undefined, now: number) {
   const value = header?.trim() ?? '';
-  if (/^[0-9]{1,15}$/.test(value)) return Number(value) * 1000;
+  if (/^\d{1,15}$/.test(value)) return Number(value) * 1000;
   if (!httpDate.test(value)) return undefined;
   const date = Date.parse(value);
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);

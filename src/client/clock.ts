@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Passed in, because fake timers do not cover `node:timers/promises`. */
+/** Passed in, as fake timers do not cover `node:timers/promises`. */
 export interface Clock {
   /** Milliseconds since the epoch. Never runs backwards. */
   now(): number;
@@ -14,9 +14,7 @@ export interface Clock {
 const longestTimer = 2 ** 31 - 1;
 
 /** For timers of any length: people write `1y` for "no limit". */
-export function timerLength(milliseconds: number) {
-  return Math.min(milliseconds, longestTimer);
-}
+export const timerLength = (milliseconds: number) => Math.min(milliseconds, longestTimer);
 
 export const systemClock: Clock = {
   now: () => performance.timeOrigin + performance.now(),
@@ -27,8 +25,8 @@ export const systemClock: Clock = {
 };
 
 /** Settles as `work` does, or rejects with the signal's reason. */
-export function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
+export function unlessAborted<T>(signal: AbortSignal, work: Promise<T>) {
+  return new Promise<T>((resolve, reject) => {
     const abort = () => reject(signal.reason);
     if (signal.aborted) abort();
     signal.addEventListener('abort', abort, { once: true });
@@ -36,10 +34,10 @@ export function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise
   });
 }
 
-/** Called with each step of longer work; the line is only made where it is shown. */
+/** Called with each step of longer work. A line is made only to be shown. */
 export type Progress = (describe: () => string) => void;
 
-/** Returns a function that is called with each step, and shows the line of one now and then. Times are in milliseconds. */
+/** Returns a function for each step, which shows a line now and then. Times are in milliseconds. */
 export function paced(
   { first, every }: { first: number; every: number },
   show: (line: string) => void,

@@ -1,7 +1,6 @@
 export type { RenderedSnippet, RetrievedSnippet } from './answer.ts';
 export type { PublicLimits as Limits } from './limits.ts';
 export type { Counts, Notice } from './scheduler.ts';
-export type { Variant } from './service-url.ts';
 export {
   type RequestOptions,
   type Snippet,
@@ -17,4 +16,5 @@ export {
   type SnippetDefinition,
   SnippetError,
   type SnippetErrorCode,
+  type Variant,
 } from './snippet-request.ts';

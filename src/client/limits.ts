@@ -1,21 +1,21 @@
-/** The client's own limits, as the specification states none (section 8). Times are in milliseconds. */
+/** The client's own limits: the specification has none (section 8). Times are in milliseconds. */
 export const defaultLimits = {
   /**
-   * Requests for one snippet, both variants together; by default up to 60 where so many fail that it may be chance.
-   * Requests while nothing is answered (`patience`) do not count. @default 5
+   * Requests for one snippet, to both variants; by default up to 60 where so many fail that it may be chance. Requests
+   * while nothing is answered (`patience`) do not count. @default 5
    */
   attempts: 5,
   /** One request, from connecting to the last byte of its body. @default 15_000 */
   attemptTimeout: 15_000,
   /**
-   * The requests for one snippet and the pauses between them, without waits for its turn, or for a service that asks to
-   * wait or gives no answer. @default 120_000
+   * Requests for one snippet and pauses between them, without waits for its turn, or for a service that asks to wait or gives
+   * no answer. @default 120_000
    */
   deadline: 120_000,
   /** The longest `Retry-After` to wait for. Beyond it, a snippet fails at once. @default 60_000 */
   retryAfter: 60_000,
   mostAttempts: 60,
-  /** Snippets in a row that arrived from variant A alone, before variant B is given up. */
+  /** Snippets in a row from variant A alone, before variant B is given up. */
   fallbacksInARow: 5,
   connectTimeout: 5_000,
   /** Before the headers of an answer, or between two chunks of its body. */
@@ -24,7 +24,7 @@ export const defaultLimits = {
   /** In characters. */
   urlLength: 8_000,
   retryBase: 250,
-  /** The longest pause between two attempts: while other snippets arrive, and while none does. */
+  /** The longest pause between attempts: while other snippets arrive, and while none does. */
   retryCap: 2_000,
   outageCap: 8_000,
   /** First attempts that fail in a row before a variant may count as down. */
@@ -38,10 +38,10 @@ export const publicLimits = ['attempts', 'attemptTimeout', 'deadline', 'retryAft
 /** How long a client tries to fetch one snippet. Times are in milliseconds. */
 export type PublicLimits = Pick<Limits, (typeof publicLimits)[number]>;
 
-/** Requests made at once at first, and the most connections: many servers refuse more from one client. */
+/** Requests at once at first, and the most connections: many servers refuse more. */
 export const firstPace = 20;
 
-/** How long a service that gives no answer is tried, in milliseconds. */
+/** How long to try a service that gives no answer, in milliseconds. */
 export const defaultPatience = 60_000;
 
 /** Where the port refuses or the name does not resolve, before the first answer. */

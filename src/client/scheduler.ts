@@ -4,8 +4,7 @@ import { describe, type Response, type RetrievedSnippet, verdictOf } from './ans
 import { type Clock, unlessAborted } from './clock.ts';
 import { firstPace, type Limits, patienceWhereUnreachable } from './limits.ts';
 import { type Endpoint, nextWait, route, type Way, witnessDelay } from './retry-policy.ts';
-import type { Variant } from './service-url.ts';
-import { SnippetError, type SnippetErrorCode, type SnippetRequest } from './snippet-request.ts';
+import { SnippetError, type SnippetErrorCode, type SnippetRequest, type Variant } from './snippet-request.ts';
 import { formatDuration } from './text.ts';
 
 /**
@@ -24,7 +23,7 @@ export type Notice =
   | { kind: 'render-given-up'; isRouteMissing: boolean };
 
 export interface Counts {
-  /** HTTP requests, retries included. */
+  /** HTTP requests, with retries. */
   requests: number;
   /** Requests that repeated one to the same variant. */
   retries: number;
@@ -47,8 +46,8 @@ function createJob(
   return {
     request,
     stop,
-    // One each, since a thousand listeners on one signal are slow.
-    signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]),
+    // One each: a thousand listeners on one signal are slow.
+    signal: signal ? AbortSignal.any([signal, stop.signal]) : stop.signal,
     /** Variant B first. */
     ways,
     /** The way of the last attempt. */
@@ -58,7 +57,7 @@ function createJob(
     attempts: 0,
     /** Attempts that say something about the snippet. */
     counted: 0,
-    /** Milliseconds on the wire and between two attempts, without waits for a turn. */
+    /** Milliseconds on the wire and between attempts, without waits for a turn. */
     spent: 0,
     startedAt: 0,
     notBefore: 0,
@@ -95,7 +94,7 @@ interface SchedulerOptions {
   ask(turn: Turn, signal: AbortSignal): Promise<Response>;
 }
 
-// Snippets that arrived and may be asked for again: one alone could die afterwards.
+// Snippets that arrived and may be asked for again: a single one could die.
 const witnessesKept = 10;
 
 const silenceBeforeNotice = 2_000;
@@ -105,12 +104,12 @@ const setupFailures = new Set<SnippetErrorCode>(['no-route', 'redirect', 'certif
 const setupFailuresAllowed = 9;
 
 /**
- * Decides which snippet is asked for next, where, and when. Only a request on the wire takes a slot, never a wait.
+ * Decides which snippet is asked for next, where and when. Only requests on the wire take slots, not waits.
  *
  * An endpoint is down when more first attempts fail in a row than chance explains. It is doubted when a snippet is to be
- * asked for again and nothing has arrived since it failed. Then one witness at a time asks: if it is doubted, for a snippet
- * that arrived before; if it is down, for an untried one, or else one that failed. An answer opens it, and the end of
- * patience gives it up. Failures while it is down, or before the first answer, say nothing about their snippets.
+ * asked for again and nothing has arrived since it failed. Then one witness at a time asks: in doubt, for a snippet that
+ * arrived before; if it is down, for an untried one, or else a failed one. An answer opens it, and the end of patience gives
+ * it up. Failures while it is down, or before the first answer, say nothing about their snippets.
  */
 export class Scheduler {
   readonly counts: Counts = { requests: 0, retries: 0, fallbacks: 0 };
@@ -120,13 +119,13 @@ export class Scheduler {
   #untried: Job[] = [];
   #again: Job[] = [];
   readonly #answered: SnippetRequest[] = [];
-  /** Ids that failed as with a wrong setup, while nothing else has happened. */
+  /** Ids that failed as with a wrong setup, while nothing else happened. */
   #misled: Set<number> | undefined = new Set();
-  /** When the first request that failed since the last answer was made. */
+  /** When the first request was made that failed since the last answer. */
   #failingSince = Infinity;
   #isSilent = false;
   #fallbacksInARow = 0;
-  /** What variant B answers for a route that it does not have, and whether it has shown that it has one. */
+  /** What variant B answers without a route, and whether it has shown that it has one. */
   #withoutRoute: { baseUrl: string; status: number | undefined } | undefined;
   #hasRoute = false;
   #pace: number;
@@ -141,17 +140,13 @@ export class Scheduler {
     this.#pace = Math.min(firstPace, options.most());
   }
 
-  /** What variant B answers, if each snippet fell back because it has no such route. */
+  /** What variant B answers, if each snippet fell back for want of its route. */
   get routeMissing() {
     return this.#hasRoute ? undefined : this.#withoutRoute;
   }
 
   /** @throws SnippetError, or the reason of `signal`. */
-  async fetch(
-    request: SnippetRequest,
-    endpoints: readonly Endpoint[],
-    signal?: AbortSignal,
-  ): Promise<Arrival> {
+  async fetch(request: SnippetRequest, endpoints: readonly Endpoint[], signal?: AbortSignal) {
     this.#ended.signal.throwIfAborted();
     const { clock, limits } = this.#options;
     const job = createJob(request, endpoints, clock.now(), signal);
@@ -159,7 +154,7 @@ export class Scheduler {
     try {
       const attempts = pRetry(() => this.#attempt(job), {
         retries: limits.mostAttempts - 1,
-        // An attempt waits for its turn: p-retry knows neither Retry-After nor other snippets.
+        // An attempt waits by itself: p-retry knows neither Retry-After nor other snippets.
         minTimeout: 0,
         signal: job.signal,
         shouldConsumeRetry: ({ retriesConsumed }) => job.counted > retriesConsumed,
@@ -195,7 +190,7 @@ export class Scheduler {
   #noteLoss({ id }: SnippetRequest, code: SnippetErrorCode) {
     if (setupFailures.has(code)) this.#misled?.add(id);
     else this.#misled = undefined;
-    const isMisled = this.#misled !== undefined && this.#misled.size > setupFailuresAllowed;
+    const isMisled = (this.#misled?.size ?? 0) > setupFailuresAllowed;
     if (!isMisled && verdictOf(code) !== 'end') return;
     this.#endAll(new SnippetError('aborted', 'not asked for: every request would fail the same way.'));
   }
@@ -224,7 +219,7 @@ export class Scheduler {
     }
   }
 
-  /** Once for all that come at the same time, so that the first request is drawn from all. */
+  /** Once for all that come together, so that the first request is drawn from all. */
   #look() {
     if (this.#isLooking) return;
     this.#isLooking = true;
@@ -239,14 +234,14 @@ export class Scheduler {
     });
   }
 
-  /** Reads the clock once: no alarm would be set for what is due between two readings. */
+  /** Reads the clock once: what is due between two readings would get no alarm. */
   #start(now: number) {
     const { endpoints } = this.#options;
     if (endpoints.some((one) => ['held', 'given-up'].includes(one.status(now)))) {
       const stays = (job: Job) => {
         const refusal = this.#refusal(job, now);
-        if (refusal !== undefined) job.stop.abort(refusal);
-        return refusal === undefined;
+        if (refusal) job.stop.abort(refusal);
+        return !refusal;
       };
       this.#untried = this.#untried.filter(stays);
       this.#again = this.#again.filter(stays);
@@ -283,11 +278,11 @@ export class Scheduler {
     return false;
   }
 
-  /** Whether nothing has arrived since this snippet failed there. One that may fall back first asks twice without a witness. */
+  /** Whether nothing has arrived since this snippet failed there. One that may fall back asks twice without a witness. */
   #needsWitness({ ways: [first, second] }: Job, way: Way, now: number) {
     const { endpoint, failures, lastFailure } = way;
     if (this.#options.patience === 0 || failures === 0 || endpoint.lastAnswer > lastFailure) return false;
-    return way !== first || second === undefined || second.endpoint.status(now) !== 'open';
+    return way !== first || second?.endpoint.status(now) !== 'open';
   }
 
   #refusal(job: Job, now: number) {
@@ -305,7 +300,7 @@ export class Scheduler {
     const isLate = ways.every(({ endpoint }) => endpoint.givenUpAt < job.cameAt);
     const mayAsk = ways.some(({ endpoint }) => endpoint.hasWitness || now >= endpoint.nextWitness);
     if (isLate && mayAsk) return undefined;
-    // In whole seconds, so that one reason is reported for all.
+    // In whole seconds: one reason is reported for all.
     const time = formatDuration(Math.round(triedFor / 1000) * 1000 || triedFor);
     const reason = `no request has succeeded for ${time}; the last one failed: ${describe(lastFailure)}`;
     return new SnippetError('unavailable', reason, place);
@@ -327,16 +322,16 @@ export class Scheduler {
     return isGivenUp ? nextWitness : Math.min(nextWitness, this.#patienceEnds(endpoint));
   }
 
-  /** Finds out whether an endpoint responds, if snippets wait for it that cannot ask the other one. */
+  /** Asks whether an endpoint responds, if snippets wait for it that cannot ask the other one. */
   #sendWitness(endpoint: Endpoint, now: number) {
     const { clock, limits, most } = this.#options;
     const status = endpoint.status(now);
     if (status === 'open' || status === 'held' || endpoint.hasWitness) return;
     if (this.#underWay >= most() || now < this.#witnessDue(endpoint)) return;
-    const waits = (job: Job) =>
-      route(job.ways, now).endpoint === endpoint ||
-      (job.ways.some((way) => way.endpoint === endpoint) &&
-        !job.ways.some((way) => way.endpoint.status(now) === 'open'));
+    const waits = ({ ways }: Job) =>
+      route(ways, now).endpoint === endpoint ||
+      (ways.some((way) => way.endpoint === endpoint) &&
+        !ways.some((way) => way.endpoint.status(now) === 'open'));
     const untried = this.#untried.filter(waits);
     const again = this.#again.filter(waits);
     if (untried.length + again.length === 0) return;
@@ -344,7 +339,7 @@ export class Scheduler {
     endpoint.nextWitness = now + witnessDelay(endpoint.failedWitnesses, clock.random(), limits);
     const failing = new Set(again.map(({ request }) => request.id));
     const answered = this.#answered.filter(({ id }) => !failing.has(id));
-    // What may be dead for good proves nothing. An answer to an untried snippet is of use.
+    // One that may never arrive proves nothing. An answer to an untried one is of use.
     if (answered.length > 0 && (status === 'doubted' || untried.length === 0)) {
       this.counts.retries += 1;
       const request = pick(answered, clock.random());
@@ -391,7 +386,7 @@ export class Scheduler {
     this.#alarmAt = Infinity;
   }
 
-  async #ask(job: Job, way: Way, startedAt: number, isWitness: boolean): Promise<Arrival> {
+  async #ask(job: Job, way: Way, startedAt: number, isWitness: boolean) {
     const { attemptTimeout, deadline } = this.#options.limits;
     const { request } = job;
     const { endpoint } = way;
@@ -417,13 +412,13 @@ export class Scheduler {
       way.failures += 1;
       if (counts) way.counted += 1;
       way.lastFailure = now;
-      // Failures of the same time are noted first: together they may show that the endpoint is down.
+      // Failures of the same time are noted first: together they may show that it is down.
       await nextTurn();
     } else {
       // Its failures before were chance.
       for (const one of job.ways) one.endpoint.failedBefore += one.counted;
     }
-    if (code === undefined) {
+    if (!code) {
       this.#noteArrival(job, variant);
       return { ...value, variant, attempts, milliseconds: now - job.startedAt };
     }
@@ -483,16 +478,16 @@ export class Scheduler {
     this.#fallbacksInARow += 1;
     if (preferred.isLeft || this.#fallbacksInARow < limits.fallbacksInARow) return;
     preferred.isLeft = true;
-    notify({ kind: 'render-given-up', isRouteMissing: this.routeMissing !== undefined });
+    notify({ kind: 'render-given-up', isRouteMissing: !!this.routeMissing });
   }
 
-  /** @returns whether the failure says something about its snippet. */
+  /** @returns whether the failure counts against its snippet. */
   #noteFailure(turn: Turn, response: Response, now: number) {
     const { limits, most, patience } = this.#options;
     const { endpoint, request, isWitness, isFirst, startedAt } = turn;
     if (this.#failingSince === Infinity) this.#failingSince = startedAt;
     endpoint.lastFailure = response;
-    // Not below its start: a few snippets that keep failing must not slow down all others.
+    // Not below its start: a few snippets that keep failing must not slow down the others.
     this.#pace = Math.min(Math.max(firstPace, Math.floor(this.#pace / 2)), most());
     if (isFirst) endpoint.row.add(request.id);
     if (isWitness) {
@@ -515,8 +510,8 @@ export class Scheduler {
     const isAnyTrusted = endpoints.some((one) => ['open', 'held'].includes(one.status(now)));
     const mayBeAlive = this.#answered.length > 0 && isAnyTrusted;
     if (patience === 0 || this.#isSilent || mayBeAlive) return;
-    const endpoint = endpoints.find(({ lastFailure }) => lastFailure !== undefined);
-    if (endpoint?.lastFailure === undefined || now < this.#failingSince + silenceBeforeNotice) return;
+    const endpoint = endpoints.find(({ lastFailure }) => lastFailure);
+    if (!endpoint?.lastFailure || now < this.#failingSince + silenceBeforeNotice) return;
     this.#isSilent = true;
     notify({
       kind: 'failing',
@@ -539,6 +534,4 @@ export class Scheduler {
   }
 }
 
-function pick<T>(list: readonly T[], random: number) {
-  return list[Math.floor(random * list.length)] as T;
-}
+const pick = <T>(list: readonly T[], random: number) => list[Math.floor(random * list.length)] as T;

@@ -4,13 +4,16 @@ import { defaultPatience, type Limits, type PublicLimits, publicLimits, withDefa
 import { nodeFlaw } from './node-version.ts';
 import { Endpoint } from './retry-policy.ts';
 import { type Counts, type Notice, Scheduler } from './scheduler.ts';
-import { checkApiKey, parseBaseUrl, snippetUrl, type Variant } from './service-url.ts';
 import {
+  checkApiKey,
   createRequest,
   invalidParams,
   type Params,
+  parseBaseUrl,
   SnippetError,
   type SnippetRequest,
+  snippetUrl,
+  type Variant,
 } from './snippet-request.ts';
 import { containsKnownKey } from './text.ts';
 import { httpsTransport, type Transport } from './transport.ts';
@@ -25,25 +28,25 @@ export interface SnippetClientOptions {
   /** Certificates (PEM) of authorities to trust in addition to Node's. */
   ca?: string | readonly string[] | undefined;
   /**
-   * The most requests at the same time. A client starts with 20, and makes more while the service keeps up; over HTTP/1.1
-   * it stays at 20. @default 100
+   * The most requests at once. A client starts with 20, and makes more while the service keeps up; over HTTP/1.1 it stays
+   * at 20. @default 100
    */
   concurrency?: number | undefined;
   /**
-   * How long a service that gives no answer is tried, in milliseconds; at most 30,000 if the port refuses or the name does
-   * not resolve from the beginning. With 0, a snippet is given up after `limits.attempts`. @default 60_000
+   * How long a service that gives no answer is tried, in milliseconds; at most 30,000 if its port refuses or its name does
+   * not resolve from the start. With 0, a snippet is given up after `limits.attempts`. @default 60_000
    */
   patience?: number | undefined;
   /** How long to try to fetch one snippet. */
   limits?: Partial<PublicLimits> | undefined;
-  /** Called when the service asks to wait, is down, recovers, or when rendering is given up. What it throws is ignored. */
+  /** Called when the service asks to wait, is down or recovers, or rendering is given up. What it throws is ignored. */
   onNotice?: ((notice: Notice) => void) | undefined;
 }
 
 export interface ClientParts {
-  clock?: Clock | undefined;
-  transport?: Transport | undefined;
-  limits?: Partial<Limits> | undefined;
+  clock?: Clock;
+  transport?: Transport;
+  limits?: Partial<Limits>;
 }
 
 export interface RequestOptions {
@@ -61,8 +64,8 @@ export interface Snippet extends RenderedSnippet {
 }
 
 /**
- * A client for the Snippet Delivery Service. It keeps its connections, and what it has learned about the service, until it
- * is closed. Every failure is a {@link SnippetError}, which never contains the key.
+ * A client for the Snippet Delivery Service. It keeps its connections, and what it learns about the service, until it is
+ * closed. Every failure is a {@link SnippetError}, which never contains the key.
  *
  * @example
  * const client = new SnippetClient({ apiKey, renderBaseUrl, retrieveBaseUrl });
@@ -81,7 +84,7 @@ export class SnippetClient {
   constructor(options: SnippetClientOptions, parts: ClientParts);
   constructor(options: SnippetClientOptions, { clock = systemClock, transport, limits }: ClientParts = {}) {
     const flaw = nodeFlaw();
-    if (flaw !== undefined) throw new SnippetError('unsupported-node', flaw);
+    if (flaw) throw new SnippetError('unsupported-node', flaw);
     const invalid = (reason: string) => new SnippetError('invalid-options', reason);
     const { concurrency = 100, patience = defaultPatience, onNotice = () => {} } = options;
     const names: readonly string[] = publicLimits;
@@ -126,7 +129,7 @@ export class SnippetClient {
         try {
           onNotice(notice);
         } catch {
-          // A snippet does not fail because of it.
+          // No snippet fails because of it.
         }
       },
     });
@@ -137,7 +140,7 @@ export class SnippetClient {
   }
 
   /** @internal See {@link Scheduler.routeMissing}. */
-  get routeMissing(): Scheduler['routeMissing'] {
+  get routeMissing() {
     return this.#scheduler.routeMissing;
   }
 
@@ -145,7 +148,7 @@ export class SnippetClient {
    * Renders a snippet: variant B (specification, section 4.2).
    *
    * @param id a positive integer.
-   * @param params variables for the snippet. The service ignores those that it does not use.
+   * @param params variables for the snippet. The service ignores those it does not use.
    * @throws SnippetError
    */
   async render(id: number, params?: Params, { signal }: RequestOptions = {}): Promise<RenderedSnippet> {
@@ -160,13 +163,13 @@ export class SnippetClient {
     return { id, ...snippet };
   }
 
-  /** Gets a snippet rendered; or retrieved, if rendering has no base URL or route, or keeps failing. @throws SnippetError */
+  /** Renders a snippet; or retrieves it, if rendering has no base URL or route, or keeps failing. @throws SnippetError */
   async get(id: number, params?: Params, { signal }: RequestOptions = {}): Promise<Snippet> {
     return this.fetch(createRequest(id, params), signal);
   }
 
   /** @internal @param only the one variant to ask. From variant A, `content` may be missing. */
-  async fetch(request: SnippetRequest, signal?: AbortSignal, only?: Variant): Promise<Snippet> {
+  async fetch(request: SnippetRequest, signal?: AbortSignal, only?: Variant) {
     const endpoints = this.#endpoints.filter(({ variant }) => variant === (only ?? variant));
     if (endpoints.length === 0) throw new SnippetError('invalid-options', `${only}BaseUrl is not set.`);
     const { id: snippetId, params = '' } = request;
@@ -180,7 +183,7 @@ export class SnippetClient {
     }
     try {
       const { attempts, ...snippet } = await this.#scheduler.fetch(request, endpoints, signal);
-      if (only === undefined && snippet.content === undefined) {
+      if (!only && snippet.content === undefined) {
         const fields = { snippetId, variant: snippet.variant, attempts, status: 200 };
         throw new SnippetError('no-content', describe({ code: 'no-content' }), fields);
       }
@@ -191,7 +194,7 @@ export class SnippetClient {
     }
   }
 
-  /** Ends requests in progress, which reject with `closed`, and closes the connections. */
+  /** Closes the connections. Requests in progress reject with `closed`. */
   async close(): Promise<void> {
     this.#scheduler.end(new SnippetError('closed', 'The client was closed.'));
     await this.#transport.close();

@@ -1,7 +1,9 @@
 import type { z } from 'zod';
 import type { Problem } from './answer.ts';
-import type { Variant } from './service-url.ts';
-import { cleanLines, cleanText, containsKnownKey, reasonOf } from './text.ts';
+import { cleanLines, cleanText, containsKnownKey, protectKey, reasonOf } from './text.ts';
+
+/** The service's variants (specification, section 4): `render` is variant B, `retrieve` is variant A. */
+export type Variant = 'retrieve' | 'render';
 
 /** One snippet with its params, checked where they enter. */
 export interface SnippetRequest {
@@ -21,13 +23,12 @@ const maxDepth = 64;
 const tooDeep = `is nested more than ${maxDepth} levels deep.`;
 
 /**
- * Makes a request of what code passes. An object without properties counts as no params.
+ * Makes a request of what code passes. An empty object counts as no params.
  *
  * @throws SnippetError `invalid-id`, or `invalid-params` for what JSON would drop, change or reject, with its path.
  */
-export function createRequest(id: unknown, params?: unknown) {
-  return toRequest(parseSnippetId(id), canonicalParams(params));
-}
+export const createRequest = (id: unknown, params?: unknown) =>
+  toRequest(parseSnippetId(id), canonicalParams(params));
 
 /** The same for text. Numbers that JavaScript would change, such as `1e400`, are refused. */
 export function parseRequest(id: string | undefined, params: string | undefined) {
@@ -39,15 +40,13 @@ export function parseRequest(id: string | undefined, params: string | undefined)
     return createRequest(snippetId, JSON.parse(params, keepInexact));
   } catch (error) {
     if (error instanceof SnippetError) throw error;
-    throw invalidParams(
-      `params ${error instanceof RangeError ? tooDeep : `is not JSON: ${reasonOf(error)}`}`,
-    );
+    const flaw = error instanceof RangeError ? tooDeep : `is not JSON: ${reasonOf(error)}`;
+    throw invalidParams(`params ${flaw}`);
   }
 }
 
-export function invalidParams(reason: string, snippetId?: number) {
-  return new SnippetError('invalid-params', reason, { snippetId });
-}
+export const invalidParams = (reason: string, snippetId?: number) =>
+  new SnippetError('invalid-params', reason, { snippetId });
 
 /** A schema of zod, or of any library that implements Standard Schema. */
 export type ParamsSchema = Pick<z.core.$ZodType, '~standard'>;
@@ -79,14 +78,14 @@ export function defineSnippet<Schema extends ParamsSchema | undefined = undefine
   return { id: parseSnippetId(definition.id), params: definition.params as Schema };
 }
 
-/** @throws SnippetError `invalid-params`, with each issue that the schema finds. */
+/** @throws SnippetError `invalid-params`, with all issues that the schema finds. */
 export async function definedRequest({ id, params: schema }: SnippetDefinition, params: unknown) {
-  if (schema === undefined) {
+  if (!schema) {
     if (params === undefined) return createRequest(id);
     throw invalidParams('it is defined without params.', id);
   }
   const result = await schema['~standard'].validate(params);
-  if (result.issues === undefined) return createRequest(id, result.value);
+  if (!result.issues) return createRequest(id, result.value);
   const flaws = result.issues.map(({ path = [], message }) => {
     const keys = path.map((part) => String(typeof part === 'object' ? part.key : part));
     return `${['params', ...keys].join('.')}: ${cleanText(message)}`;
@@ -94,18 +93,16 @@ export async function definedRequest({ id, params: schema }: SnippetDefinition, 
   throw invalidParams(flaws.join('; '), id);
 }
 
-/** For an id and params that were checked before. */
+/** Of an id and params checked before. */
 export function toRequest(id: number, params: string | undefined): SnippetRequest {
-  return { id, params, key: params === undefined ? `${id}` : `${id} ${params}` };
+  return { id, params, key: params ? `${id} ${params}` : `${id}` };
 }
 
-export function paramsObject({ params }: SnippetRequest): Params | undefined {
-  return params === undefined ? undefined : JSON.parse(params);
-}
+export const paramsObject = ({ params }: SnippetRequest): Params | undefined => params && JSON.parse(params);
 
-/** A positive safe integer, or its digits: anything else could climb out of the URL's path. */
+/** A positive safe integer or its digits: anything else could leave the URL's path. */
 export function parseSnippetId(value: unknown) {
-  const id = typeof value === 'string' && /^[1-9][0-9]{0,15}$/.test(value) ? Number(value) : value;
+  const id = typeof value === 'string' && /^[1-9]\d{0,15}$/.test(value) ? Number(value) : value;
   if (typeof id === 'number' && Number.isSafeInteger(id) && id > 0) return id;
   if (value === undefined) throw new SnippetError('invalid-id', 'The snippet id is missing.');
   throw new SnippetError('invalid-id', `A snippet id must be a positive whole number, not ${shown(value)}.`);
@@ -117,7 +114,7 @@ function shown(value: unknown) {
   return kindOf(value);
 }
 
-/** With sorted keys. An API key is refused: the page, the manifest and the service's log would show it. */
+/** With sorted keys. An API key is refused: pages, the manifest and the service's log would show it. */
 function canonicalParams(params: unknown) {
   if (params === undefined) return undefined;
   if (!isPlainObject(params)) {
@@ -165,15 +162,14 @@ function canonicalCopy(value: unknown, path: string, ancestors: readonly object[
   return copy;
 }
 
-function pathTo(holder: string, key: string) {
-  return /^[A-Za-z_$][\w$]*$/.test(key) ? `${holder}.${key}` : `${holder}[${cleanText(JSON.stringify(key))}]`;
-}
+const pathTo = (holder: string, key: string) =>
+  /^[A-Za-z_$][\w$]*$/.test(key) ? `${holder}.${key}` : `${holder}[${cleanText(JSON.stringify(key))}]`;
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   if (Object.getOwnPropertySymbols(value).length > 0) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  // Another realm (a vm context, as a test runner uses) has another Object.prototype.
+  // Another realm, such as a test runner's, has another Object.prototype.
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
@@ -196,10 +192,53 @@ function keepInexact(_key: string, value: unknown, { source = '' }: { source?: s
   return isExact ? value : new InexactNumber(source);
 }
 
-/** Enough to compare: `JSON.parse` rounds digits but keeps the magnitude. */
+/** Enough to compare: `JSON.parse` keeps the magnitude. */
 function significantDigits(number: string) {
   const digits = number.replace(/e.*$/i, '').replace(/[-.]/g, '');
   return /^0*(.*[1-9])?/.exec(digits)?.[1] ?? '';
+}
+
+/** With its path prefix (specification, section 1), without a trailing slash. */
+export type BaseUrl = ReturnType<typeof parseBaseUrl>;
+
+/** @throws SnippetError `invalid-options`, with a message that begins with `name`. */
+export function parseBaseUrl(name: string, value: unknown) {
+  const invalid = (flaw: string) => new SnippetError('invalid-options', `${name} ${flaw}`);
+  if (typeof value !== 'string') throw invalid('must be a string.');
+  const url = URL.parse(value);
+  if (!url) throw invalid('must be an absolute URL, such as "https://snippets.example.com/v1".');
+  // First, and without the URL: what precedes the @ may be a secret.
+  if (url.username || url.password) {
+    throw invalid('must not contain a user name or password. The API key is sent separately.');
+  }
+  if (url.protocol !== 'https:') {
+    const scheme = cleanText(url.protocol);
+    throw invalid(`must start with "https:", not "${scheme}". The service accepts HTTPS requests only.`);
+  }
+  if (/[?#]/.test(value)) throw invalid('must not contain a query or a fragment.');
+  return { href: url.href.replace(/\/+$/, ''), origin: url.origin };
+}
+
+/** Specification, sections 4.1 and 4.2. */
+export function snippetUrl({ href }: BaseUrl, variant: Variant, { id, params }: SnippetRequest) {
+  const path = `${href}/snippets/${id}${variant === 'render' ? '/render' : ''}`;
+  return params ? `${path}?params=${encodeURIComponent(params)}` : path;
+}
+
+/** Before the key gets into a header: an HTTP library quotes one that it rejects. From then on, it is protected. */
+export function checkApiKey(key: unknown, name = 'The API key') {
+  const invalid = (flaw: string) =>
+    new SnippetError('invalid-options', `${name} ${flaw}. Its value is not shown on purpose.`);
+  if (typeof key !== 'string') throw invalid('is not a string');
+  if (key === '') throw invalid('is empty');
+  if (key.trim() !== key) throw invalid('has white space or a line break at its start or end');
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw invalid('contains a space, a control character or a non-ASCII character');
+  }
+  // A shorter one may be in any page by chance.
+  if (key.length < 8) throw invalid('has fewer than 8 characters');
+  protectKey(key);
+  return key;
 }
 
 /** Why no snippet can be fetched. */
@@ -241,13 +280,13 @@ interface SnippetErrorFields
 }
 
 /**
- * Thrown for every failure of the client, with the problem object that the service sent (`title`, `detail` and `type`;
- * specification, section 2). Never contains the API key, or an error of the HTTP library.
+ * Thrown for every failure of the client, with the service's problem object (`title`, `detail` and `type`; specification,
+ * section 2). Never contains the API key, or an error of the HTTP library.
  */
 export class SnippetError extends Error {
   override readonly name = 'SnippetError';
   readonly code: SnippetErrorCode;
-  /** The message without the part that names the snippet. */
+  /** The message without the snippet. */
   readonly reason: string;
   readonly snippetId: number | undefined;
   readonly variant: Variant | undefined;

@@ -1,12 +1,11 @@
 import ms, { type StringValue } from 'ms';
 
 /** `1 page`, `2 pages`. */
-export function count(number: number, one: string, other = `${one}s`) {
-  return `${number} ${number === 1 ? one : other}`;
-}
+export const count = (number: number, one: string, other = `${one}s`) =>
+  `${number} ${number === 1 ? one : other}`;
 
 /** `12ms`, `1.25s`, `3m`; or `3 minutes`. Minutes, hours and days are rounded up. */
-export function formatDuration(milliseconds: number, display?: 'narrow' | 'long') {
+export function formatDuration(milliseconds: number, display?: 'long') {
   const show = (value: number, unit: string) => {
     // Loading Intl takes 10 ms.
     const shown = value < 1000 ? value : value.toLocaleString('en');
@@ -20,13 +19,12 @@ export function formatDuration(milliseconds: number, display?: 'narrow' | 'long'
   const minutes = Math.ceil(seconds / 60);
   if (minutes < 120) return show(minutes, 'minute');
   const hours = Math.ceil(minutes / 60);
-  if (hours < 48) return show(hours, 'hour');
-  return show(Math.ceil(hours / 24), 'day');
+  return hours < 48 ? show(hours, 'hour') : show(Math.ceil(hours / 24), 'day');
 }
 
 /** Parses `30s`, `1.5h` or `7 days`, as milliseconds. */
 export function parseDuration(text: string) {
-  // The unit is required: without one, some would mean seconds and others milliseconds.
+  // With a unit: without one, some mean seconds and others milliseconds.
   if (text.length > 100 || !/^\d.*[a-z]$/i.test(text.trim())) return undefined;
   const milliseconds = ms(text.trim() as StringValue);
   return Number.isFinite(milliseconds) ? milliseconds : undefined;
@@ -42,7 +40,7 @@ const maxLength = 300;
 // More than 300, since escape sequences between them are removed.
 const maxRead = maxLength * 4;
 
-// CSI, OSC and other strings, and sequences of two characters. No part matches past the next escape: Node's
+// CSI, OSC and other strings, and sequences of two characters. None matches past the next escape: Node's
 // `stripVTControlCharacters` takes quadratic time.
 const sequences =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences consist of them.
@@ -54,8 +52,8 @@ const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu;
 const unprintableInLines = /[^\P{Cc}\t\n]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /**
- * Makes text from outside safe for a terminal, a log or an error: one line of at most 300 characters, without control
- * characters, API keys and commands of CI runners.
+ * Makes text from outside safe for a terminal, log or error: a line of at most 300 characters, without control characters,
+ * API keys and commands of CI runners.
  */
 export function cleanText(text: string) {
   const cut = text.slice(0, maxRead);
@@ -67,26 +65,24 @@ export function cleanText(text: string) {
 }
 
 /** The same for text of any length: tabs, line feeds and indentation stay. */
-export function cleanLines(text: string) {
-  return harmless(text.replace(sequences, '').replace(unprintableInLines, ''));
-}
+export const cleanLines = (text: string) =>
+  harmless(text.replace(sequences, '').replace(unprintableInLines, ''));
 
 /** Why something failed, whatever was thrown. */
-export function reasonOf(thrown: unknown) {
-  return cleanText(String((thrown as Error | undefined)?.message ?? thrown));
-}
+export const reasonOf = (thrown: unknown) =>
+  cleanText(String((thrown as Error | undefined)?.message ?? thrown));
 
 /** Writes JSON whose strings are safe to show, and mean the same. */
 export function cleanJson(value: unknown, indent = 2) {
   const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(value, redacted, indent)
-    .replace(unprintableInLines, (character) => character.split('').map(escaped).join(''))
+    .replace(unprintableInLines, (character) => character.replace(/./gs, escaped))
     .replace(/##(?=\w*\[)/g, '#\\u0023');
 }
 
 /**
- * Hides keys in clean text, and puts a space into what CI runners take for a command: `::` at the start of a line, `##[` and
- * `##name[` anywhere.
+ * Hides keys in clean text, and puts a space into commands of CI runners: `::` at the start of a line, `##[` and `##name[`
+ * anywhere.
  */
 function harmless(plain: string, isCut = false) {
   return hideKnownKeys(plain, isCut)
@@ -100,15 +96,9 @@ function redacted(_name: string, value: unknown) {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [hideKnownKeys(name), inner]));
 }
 
-const htmlNames: Partial<Record<string, string>> = {
-  '&': 'amp',
-  '<': 'lt',
-  '>': 'gt',
-  '"': 'quot',
-  "'": 'apos',
-};
+const htmlNames: Record<string, string> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' };
 
-/** Matches a character of a key: other than letters and digits, also escaped for HTML, JSON or a URL. */
+/** Matches a character of a key: unless a letter or digit, also escaped for HTML, JSON or a URL. */
 function characterPattern(character: string) {
   if (/[A-Za-z0-9]/.test(character)) return character;
   const code = character.charCodeAt(0);
@@ -118,7 +108,7 @@ function characterPattern(character: string) {
   return `(?:\\\\?\\x${hex}|&(?:${html});|(?:\\\\u00|%)${anyCase})`;
 }
 
-/** A key in hexadecimal, and in base64 at each offset that text before it can cause. */
+/** A key in hexadecimal, and in base64 at each offset that text before it causes. */
 function encodings(key: string) {
   const bytes = Buffer.from(key);
   const base64 = [0, 1, 2].flatMap((offset) => {
@@ -141,14 +131,14 @@ export function keySearch(key: string) {
   const forms = new RegExp([written, ...encoded.map((form) => form.replaceAll('+', '\\+'))].join('|'), 'g');
   const runs = key.match(/[A-Za-z0-9]+/g) ?? [''];
   const longestRun = runs.reduce((longest, run) => (run.length > longest.length ? run : longest));
-  // Each form has one of these, which are found many times faster than a pattern.
+  // Each form has one of these, found many times faster than a pattern.
   const signs = [longestRun, ...encoded].map((sign) => Buffer.from(sign));
   return {
     isIn(text: Buffer | string) {
       const bytes = typeof text === 'string' ? Buffer.from(text) : text;
       return signs.some((sign) => bytes.includes(sign)) && bytes.toString('latin1').search(forms) !== -1;
     },
-    /** @param isCut whether the text was cut, so that it may end with the beginning of a key. */
+    /** @param isCut whether the text was cut, and may end with the start of a key. */
     hide(text: string, isCut: boolean) {
       const hidden = text.replace(forms, '[API key]');
       for (let at = Math.max(0, hidden.length - 2 * key.length); isCut && at < hidden.length; at += 1) {
@@ -159,23 +149,21 @@ export function keySearch(key: string) {
   };
 }
 
-// Kept by the process: the site's code (component, loader) shares no module with the integration. Searches only, no key.
+// Kept by the process: components and loaders share no module with the integration. Searches only, no key.
 const hook = Symbol.for('astro-snippets:known-keys');
 const known = globalThis as { [hook]?: KeySearch[] };
 const keys = new Set<string>();
 
-/** Keeps an API key out of everything that this process shows, or sends as params. */
+/** Keeps an API key out of all that this process shows, or sends as params. */
 export function protectKey(key: string) {
   if (keys.has(key)) return;
   keys.add(key);
   known[hook] = [...(known[hook] ?? []), keySearch(key)];
 }
 
-export function containsKnownKey(text: Buffer | string) {
-  return known[hook]?.some((search) => search.isIn(text)) ?? false;
-}
+export const containsKnownKey = (text: Buffer | string) =>
+  known[hook]?.some((search) => search.isIn(text)) ?? false;
 
-/** Hides the protected keys in text that was cleaned, since an escape sequence may split a key. */
-function hideKnownKeys(text: string, isCut = false) {
-  return known[hook]?.reduce((hidden, search) => search.hide(hidden, isCut), text) ?? text;
-}
+/** Hides the protected keys in clean text: an escape sequence may split a key. */
+const hideKnownKeys = (text: string, isCut = false) =>
+  known[hook]?.reduce((hidden, search) => search.hide(hidden, isCut), text) ?? text;

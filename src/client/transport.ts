@@ -48,11 +48,11 @@ interface TransportOptions {
   limits: Limits;
   /** What messages call it. @default 'the service' */
   server?: string;
-  /** Whether to refuse an answer that ends with its connection, as it may be cut off. Makes requests over HTTP/1.1. */
+  /** Whether to refuse an answer that ends with its connection, maybe cut off. Makes requests over HTTP/1.1. */
   needsEnd?: boolean;
 }
 
-/** HTTPS with its own connections, opened on the first request. */
+/** HTTPS with its own connections, opened by the first request. */
 export function httpsTransport(options: TransportOptions): Transport {
   const { server = 'the service', needsEnd } = options;
   const sockets = new Set<Socket>();
@@ -78,7 +78,7 @@ export function httpsTransport(options: TransportOptions): Transport {
         const contentType = header('content-type') ?? '';
         return { status, contentType, retryAfter: header('retry-after'), etag: header('etag'), body };
       } catch (error) {
-        if (signal.aborted) throw signal.reason;
+        signal.throwIfAborted();
         if (timeout.signal.aborted) {
           throw new NoAnswer('timeout', `no complete answer within ${Math.round(milliseconds) / 1000} s`);
         }
@@ -92,7 +92,7 @@ export function httpsTransport(options: TransportOptions): Transport {
       return areMultiplexed ? Infinity : firstPace;
     },
     async close() {
-      // First: destroying the dispatcher alone hands an error to each HTTP/2 stream that is still closing.
+      // First: destroying the dispatcher alone hands an error to each closing HTTP/2 stream.
       const close = (socket: Socket) => new Promise((resolve) => socket.destroy().once('close', resolve));
       await Promise.all(Array.from(sockets, close));
       try {
@@ -104,7 +104,7 @@ export function httpsTransport(options: TransportOptions): Transport {
   };
 }
 
-// Node's codes for a certificate that does not verify. UNSPECIFIED may be a weak signature.
+// Node's codes for invalid certificates. UNSPECIFIED may be a weak signature.
 const certificateError =
   /^(?:ERR_TLS_CERT|(?!ERR_).*(?:_CERT|CERT_|_CRL|CRL_|ISSUER|SIGNATURE))|^(?:HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|UNSPECIFIED)$/;
 
@@ -112,7 +112,7 @@ const unreachable = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
 
 function explain(error: unknown, limits: Limits, server: string) {
   const causes = innermost(error);
-  const [{ code = '', message }] = causes;
+  const { code = '', message } = causes[0] as Cause;
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
     return new NoAnswer('too-large', `the answer is longer than ${limits.bodyBytes} bytes`);
   }
@@ -131,9 +131,9 @@ function explain(error: unknown, limits: Limits, server: string) {
 type Cause = Pick<NodeJS.ErrnoException, 'code' | 'message'>;
 
 /** One cause for each IP address that was tried. */
-function innermost(error: unknown): [Cause, ...Cause[]] {
+function innermost(error: unknown): Cause[] {
   if (error instanceof AggregateError && error.errors.length > 0) {
-    return error.errors.flatMap(innermost) as [Cause, ...Cause[]];
+    return error.errors.flatMap(innermost);
   }
   if (!(error instanceof Error)) return [{ message: reasonOf(error) }];
   return error.cause === undefined ? [error] : innermost(error.cause);
@@ -147,9 +147,9 @@ function createDispatcher({ ca, concurrency, limits, needsEnd }: TransportOption
   const verified = {
     allowH2,
     preferH2: true,
-    // Explicit: otherwise NODE_TLS_REJECT_UNAUTHORIZED=0 would turn it off.
+    // Or NODE_TLS_REJECT_UNAUTHORIZED=0 would turn it off.
     rejectUnauthorized: true,
-    // `ca` alone would replace Node's roots. One context for all, as parsing the roots takes longer than a handshake.
+    // `ca` alone would replace Node's roots. One context for all: parsing them takes longer than a handshake.
     ...(ca && {
       secureContext: tls.createSecureContext({ ca: [...tls.getCACertificates('default'), ca].flat() }),
     }),
@@ -158,13 +158,13 @@ function createDispatcher({ ca, concurrency, limits, needsEnd }: TransportOption
     connections: Math.min(concurrency, firstPace),
     pipelining: 1,
     allowH2,
-    // Twice as many, so that one that has just ended never makes the next open a connection.
+    // Twice as many: one that has just ended must not make the next open a connection.
     h2Options: { maxConcurrentStreams: 2 * concurrency },
     headersTimeout: idleTimeout,
     bodyTimeout: idleTimeout,
     maxResponseSize: limits.bodyBytes,
     connect: buildConnector({ timeout: connectTimeout, ...verified }),
-    // Here, since undici makes a proxy's tunnels with its own connector.
+    // Here, as undici makes a proxy's tunnels with its own connector.
     factory(origin, { connect, ...others }: Pool.Options) {
       const open = connect as buildConnector.connector;
       const remember: buildConnector.connector = (target, callback) =>
@@ -178,7 +178,7 @@ function createDispatcher({ ca, concurrency, limits, needsEnd }: TransportOption
     },
   };
   const proxy = proxyVariable();
-  if (proxy === undefined) return new Agent(options);
+  if (!proxy) return new Agent(options);
   try {
     return new EnvHttpProxyAgent({
       ...options,
@@ -217,26 +217,26 @@ let undici: typeof import('undici') | undefined;
 const userAgent = 'astro-snippets';
 
 /**
- * Node makes a new HTTP/2 stream for a late answer to an aborted request. Its error, if the connection ends while Vite blocks
- * the event loop, would end the process.
+ * Node makes a new HTTP/2 stream of a late answer to an aborted request. If the connection ends while Vite blocks the event
+ * loop, its error would end the process.
  */
 function ignoreErrorsOfLateAnswers() {
   const sessions = new WeakSet<Http2Session>();
   subscribe('http2.client.stream.created', (message) => {
     const { stream, headers } = message as { stream: Http2Stream; headers: Record<string, unknown> };
     const { session } = stream;
-    if (session === undefined) return;
+    if (!session) return;
     if (headers['user-agent'] === userAgent) sessions.add(session);
     else if (sessions.has(session)) stream.on('error', () => {});
   });
 }
 
 /**
- * Takes time. undici makes itself the dispatcher of the built-in `fetch`, which gets its own back at once, as other code
- * uses it. In Node 26, undici leaves a `fetch` alone that is initialized.
+ * Takes time. undici makes itself the dispatcher of the built-in `fetch`, which other code uses and which gets its own back.
+ * In Node 26, undici leaves an initialized `fetch` alone.
  */
 export function loadUndici() {
-  if (undici !== undefined) return undici;
+  if (undici) return undici;
   if (Number.parseInt(process.versions.node, 10) >= 26) void globalThis.Response;
   const globals = globalThis as { [builtInDispatcher]?: unknown };
   const before = globals[builtInDispatcher];

@@ -3,17 +3,15 @@
 export const elementName = 'snippet-embed';
 
 // No encoding changes the name.
-export const embedName: RegExp = /snippet-embed/i;
+export const embedName = /snippet-embed/i;
 /** What a slug leaves of a tag. */
-export const slugOfEmbed: RegExp = /snippet-embed[\W_]*id[\W_]*\d/i;
+export const slugOfEmbed = /snippet-embed[\W_]*id[\W_]*\d/i;
 /** The name in `<Snippet id={42} />` where it was not rendered, in any encoding of the `<`. */
-export const writtenComponent: RegExp =
+export const writtenComponent =
   /snippet(?<=(?:<|lt;|#0*60;?|x0*3c;?|u003c)snippet)(?=[\t\n\f\r ][^<>]{0,300}\b(?:id|of)=)/i;
 
 /** Whether text may hold embeds, or what was meant as one. Many times faster than a scan. */
-export function mayHold(text: string): boolean {
-  return embedName.test(text) || writtenComponent.test(text);
-}
+export const mayHold = (text: string) => embedName.test(text) || writtenComponent.test(text);
 
 /** What an embed shows of a snippet. */
 export type EmbedAs = 'html' | 'text';
@@ -22,12 +20,11 @@ const attributeNames = ['id', 'params', 'as', 'optional'] as const;
 
 export type EmbedAttributes = { [Name in (typeof attributeNames)[number]]?: string | undefined };
 
-/** The attribute that another name is a misspelling of: two edits at most, or one of a short name. */
-export function intendedName(written: string): string | undefined {
-  return attributeNames.find((name) => isNear(written, name, Math.min(2, name.length - 1)));
-}
+/** The attribute that a misspelled name means: at most two edits away, or one of a short name. */
+export const intendedName = (written: string) =>
+  attributeNames.find((name) => isNear(written, name, Math.min(2, name.length - 1)));
 
-/** Whether so many added, removed or replaced characters make one text of another. */
+/** Whether so many added, removed or replaced characters turn one text into another. */
 function isNear(one: string, other: string, edits: number): boolean {
   if (one === '' || other === '') return one.length + other.length <= edits;
   const [rest, otherRest] = [one.slice(1), other.slice(1)];
@@ -46,17 +43,14 @@ export interface AskedComponent {
   props: readonly string[];
 }
 
-/** Where it is written: for people, and, if it is certain, a file in the project. Lines and columns begin at 1. */
-export interface ComponentPlace {
-  place: string;
-  loc?: { file: string; line: number; column: number };
-}
-
 /** What the integration does for `<Snippet>`. */
 interface Integration {
   /** In a build. The page is the path of its URL, or `containerPage`. */
   announce?: ((id: number, params: string | undefined, pathname: string) => void) | undefined;
-  find?(asked: AskedComponent): ComponentPlace | undefined;
+  /** Where it is written: for people, and, if it is certain, a file in the project. Lines and columns begin at 1. */
+  find?(
+    asked: AskedComponent,
+  ): { place: string; loc?: { file: string; line: number; column: number } } | undefined;
 }
 
 // The component shares no module with the integration, and maybe no process.
@@ -64,4 +58,4 @@ const hook = Symbol.for('astro-snippets');
 const shared = globalThis as { [hook]?: Integration };
 shared[hook] ??= {};
 
-export const integration: Integration = shared[hook];
+export const integration = shared[hook];

@@ -13,9 +13,7 @@ export interface Form {
   mark?: string | undefined;
 }
 
-export function formKey({ as, layers, mark }: Form): string {
-  return `${as} ${layers.join()} ${mark}`;
-}
+export const formKey = ({ as, layers, mark }: Form) => `${as} ${layers.join()} ${mark}`;
 
 export interface Content {
   html: string;
@@ -25,16 +23,12 @@ export interface Content {
 }
 
 /** Content in one form. */
-export interface Composed {
-  /** Every character is a byte. */
-  text: string;
-  /** Whether no paragraph can contain it. */
-  isBlock: boolean;
-}
+export type Composed = ReturnType<typeof compose>;
 
 export type PlacedEmbed = Pick<FoundEmbed, 'start' | 'end' | 'children' | 'form' | 'paragraph'>;
 
-export function compose(content: Content, { as, layers, mark }: Form): Composed {
+/** @returns text of which every character is a byte, and whether no paragraph can contain it. */
+export function compose(content: Content, { as, layers, mark }: Form) {
   const encoded = encode(content[as], layers);
   // If the second mark is swallowed, it is part of a tag, or text.
   const marks = mark !== undefined && !(as === 'html' && content.leavesOpen);
@@ -43,8 +37,8 @@ export function compose(content: Content, { as, layers, mark }: Form): Composed 
 }
 
 /**
- * Replaces embeds with their contents, or else their children; of a block, with the paragraph that contains nothing else.
- * Every other byte stays, but for `others`, whose characters are bytes.
+ * Replaces embeds with their contents or else children; where it is a block, with the paragraph that contains nothing else.
+ * All other bytes stay, except `others`, whose characters are bytes.
  */
 export function inline<Embed extends PlacedEmbed>(
   file: Buffer,
@@ -52,26 +46,26 @@ export function inline<Embed extends PlacedEmbed>(
   contentOf: (embed: Embed) => Composed | undefined,
   others: readonly Edit[] = [],
   room?: Buffer,
-): Buffer {
+) {
   const page = file.toString('latin1');
-  const edits = embeds.map((embed): Edit => {
+  const edits = embeds.map((embed) => {
     const { text, isBlock } = contentOf(embed) ?? childrenOf(page, embed);
     const { start, end } = (isBlock && embed.paragraph) || embed;
     return { start, end, text };
   });
   const made = applyEdits(page, [...edits, ...others]);
-  const fits = room !== undefined && made.length <= room.length;
-  return fits ? room.subarray(0, room.write(made, 'latin1')) : Buffer.from(made, 'latin1');
+  if (!room || made.length > room.length) return Buffer.from(made, 'latin1');
+  return room.subarray(0, room.write(made, 'latin1'));
 }
 
-function childrenOf(page: string, { children, form, paragraph }: PlacedEmbed): Composed {
+function childrenOf(page: string, { children, form, paragraph }: PlacedEmbed) {
   if (form.as === 'text') return { text: asBytes(encode(children.text ?? '', form.layers)), isBlock: false };
   const text = page.slice(children.start, children.end);
-  return { text, isBlock: paragraph !== undefined && isBlockLevel(text) };
+  return { text, isBlock: !!paragraph && isBlockLevel(text) };
 }
 
 /** Encodes text through all layers, innermost first. */
-export function encode(text: string, inside: readonly Layer[]): string {
+export function encode(text: string, inside: readonly Layer[]) {
   return inside.reduceRight(
     (inner, layer, index) => layers[layer].encode(inner, inside[index + 1]),
     text.toWellFormed(),
@@ -79,12 +73,10 @@ export function encode(text: string, inside: readonly Layer[]): string {
 }
 
 /** Text of which every character is a byte of UTF-8. */
-export function asBytes(text: string): string {
-  return Buffer.from(text).toString('latin1');
-}
+export const asBytes = (text: string) => Buffer.from(text).toString('latin1');
 
 /** Decodes an attribute of a file that was read as Latin-1. */
-export function decodeAttribute(bytes: string): string {
+export function decodeAttribute(bytes: string) {
   // Most values are numbers or empty.
   return /[&\x80-\xff]/.test(bytes) ? decodeHTMLAttribute(Buffer.from(bytes, 'latin1').toString()) : bytes;
 }
@@ -98,19 +90,18 @@ interface Codec {
   encode(text: string, inner?: string): string;
 }
 
-// Characters that a document cannot contain, even escaped.
-const withoutNul = (text: string) => text.replaceAll('\0', '\ufffd');
+// Without characters that XML cannot contain, even escaped.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what XML forbids.
 const withoutControls = (text: string) => text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '\ufffd');
 
-// Some need no semicolon; in an attribute, only if no "=", letter or digit follows.
+// Some need no semicolon; in attributes, only before other than "=", letters and digits.
 const htmlReference = /&(?:#x[\da-f]+;?|#\d+;?|[a-z][\da-z]*;|(?:lt|gt|amp|quot))/gi;
 const htmlAttributeReference = /&(?:#x[\da-f]+;?|#\d+;?|[a-z][\da-z]*;|(?:lt|gt|amp|quot)(?![\da-z=]))/gi;
 const xmlReference = /&(?:#x[\da-f]+|#\d+|lt|gt|amp|quot|apos);/gi;
 const jsonEscape =
   /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|[^ux])/gs;
 
-/** Some layers are read alike, but each is written in another way. */
+/** Some layers are read alike but written differently. */
 const codec =
   (escaped: RegExp, decode: Codec['decode']) =>
   (encode: Codec['encode']): Codec => ({ escaped, decode, encode });
@@ -126,20 +117,20 @@ const decodePercent = (found: string) =>
   found === '+' ? ' ' : String.fromCharCode(Number.parseInt(found.slice(1), 16));
 
 const asNumber = (character: string) => `&#${character.codePointAt(0)};`;
-const escapeHtml = (text: string) => escapeText(withoutNul(text)).replaceAll('\r', '&#13;');
+const escapeHtml = (text: string) => escapeText(text.replaceAll('\0', '\ufffd')).replaceAll('\r', '&#13;');
 const escapeQuoted = (text: string) => escapeHtml(text).replaceAll('"', '&quot;').replaceAll("'", '&#39;');
 const asPercent = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 const encodePercent = (text: string) => encodeURIComponent(text).replace(/[!'()*]/g, asPercent);
 const encodeJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
-export const asUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+export const asUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 const asUnits = (text: string) => text.replace(/[\u0080-\uffff]/g, asUnit);
 const asReferences = (text: string) => text.replace(/[\u0080-\u{10ffff}]/gu, asNumber);
 const asCssEscapes = (css: string) =>
   css.replace(/[\u0080-\u{10ffff}]/gu, (character) => `\\${character.codePointAt(0)?.toString(16)} `);
 
-/** What another layer has encoded, in ASCII. Scripts and styles have other escapes. */
-function asAscii(text: string, layer?: string): string {
+/** What another layer encoded, in ASCII. Scripts and styles have other escapes. */
+function asAscii(text: string, layer?: string) {
   if (layer?.startsWith('json')) return asUnits(text);
   if (layer === 'cdata') {
     return text.replace(/[\u0080-\uffff]+/g, (characters) => `]]>${asReferences(characters)}<![CDATA[`);

@@ -28,14 +28,14 @@ export type FileKind = 'html' | 'xml' | 'json' | 'text';
 /** An embed in a file. All places are byte offsets. */
 export interface FoundEmbed extends Range {
   attributes: EmbedAttributes;
-  /** An attribute whose name is a misspelling of one of these. */
+  /** An attribute with a misspelled name. */
   misspelled?: string | undefined;
   /** With their text where text is shown. */
   children: Range & { text?: string };
   form: Form;
   /** The value of the nearest `lang`. */
   lang: string | undefined;
-  /** Whether it is in what an island renders again in the browser. */
+  /** Whether an island renders it again in the browser. */
   inIsland: boolean;
   /** In a heading with an id, as Markdown generates it. */
   inHeading: boolean;
@@ -46,14 +46,14 @@ export interface FoundEmbed extends Range {
 
 type Incomplete = 'unclosed' | 'unrendered' | 'nested';
 type Refusal = 'in-script' | 'in-style' | 'in-xml' | 'in-attribute';
-/** What may be meant as it is, or a file in which embeds may not work. */
+/** What may be intended, or a file in which embeds may not work. */
 export type Warning = Incomplete | 'invalid-id' | 'in-id' | 'in-code' | 'in-xhtml' | 'utf-16';
 
 export interface EmbedFault {
   start: number;
   flaw: Incomplete | Refusal;
   attribute?: string | undefined;
-  /** Where the embed begins that it is nested in. */
+  /** Where the embed around it begins. */
   outer?: number | undefined;
 }
 
@@ -81,10 +81,10 @@ interface Part {
 }
 
 /**
- * Finds every embed in a file, encoded in any way. Leaves out examples: code, comments, and what has `data-snippets-ignore`.
- * The file is read as Latin-1, where each character is a byte, since its syntax is ASCII.
+ * Finds every embed in a file, in any encoding. Leaves out examples: code, comments, and what has `data-snippets-ignore`.
+ * The file is read as Latin-1, where each character is a byte: its syntax is ASCII.
  */
-export function scan(file: Buffer, kind: FileKind): Scan {
+export function scan(file: Buffer, kind: FileKind) {
   const text = file.toString('latin1');
   const isPage = kind === 'html';
   const found: Scan = { embeds: [], faults: [], warnings: [] };
@@ -103,7 +103,7 @@ export function scan(file: Buffer, kind: FileKind): Scan {
 // As far as browsers look.
 const declarationsEnd = 1024;
 const byteOrderMark = /^\xef\xbb\xbf/;
-// Each by itself: together, they take several times as long.
+// Apart: together, they take several times as long.
 const xml = /^(?:\xef\xbb\xbf)?\s*<\?xml\b(?:[^>]*?\bencoding\s*=\s*["']([\w-]+))?/i;
 const xhtml = /application\/xhtml\+xml/i;
 const charset = /<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([\w-]+)/i;
@@ -111,7 +111,7 @@ const charset = /<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([\w-]+)/i;
 const utf8 = /^(?:unicode-1-1-)?utf-?(?:8|16(?:le|be)?)$/i;
 
 /** A file may declare that it is XHTML, or not UTF-8. */
-function readDeclarations({ text, isPage, found: { embeds, warnings } }: Part): void {
+function readDeclarations({ text, isPage, found: { embeds, warnings } }: Part) {
   const head = text.slice(0, declarationsEnd);
   const shown = embeds.find(({ form }) => form.as === 'html');
   const [isXml, encoding = charset.exec(head)?.[1] ?? 'utf-8'] = xml.exec(head) ?? [];
@@ -128,11 +128,11 @@ function cut(part: Part, { start, end }: Range): Part {
   return { ...part, text: part.text.slice(start, end), at: (offset) => part.at(start + offset) };
 }
 
-/** Decodes a part through one more layer. If there are too many, nothing is left of it. */
+/** Decodes a part through one more layer. Too many leave nothing of it. */
 function enter(part: Part, layer: Layer): Part {
   if (part.layers.length === deepest) return { ...part, text: '' };
   const { escaped, decode } = layers[layer];
-  // Where the text and its source have another distance.
+  // Where the distance of the text from its source changes.
   const starts = [0];
   const origins = [0];
   let shift = 0;
@@ -183,15 +183,15 @@ const inside = (names: string, contextOf: (tag: Tag) => Partial<Context>) => {
   for (const name of names.split(' ')) contextIn.set(name, contextOf);
 };
 inside('code pre kbd samp', () => ({ isExample: true }));
-// Astro marks islands, and in them what was passed to them, which hydration keeps.
+// Astro marks islands, and what was passed to them, which hydration keeps.
 inside('astro-island', () => ({ inIsland: true }));
 inside('astro-slot astro-static-slot template', () => ({ inIsland: false }));
 inside('h1 h2 h3 h4 h5 h6', (heading) => ({ heading }));
 inside('a', (link) => ({ link }));
 inside('script style', (holder) => ({ holder }));
 
-/** HTML, where embeds are elements, or XML, where they are encoded in text. */
-function scanMarkup(part: Part, isXml = false): void {
+/** HTML, where embeds are elements, or XML, which encodes them in text. */
+function scanMarkup(part: Part, isXml = false) {
   const { text, at, found } = part;
   let mark = -1;
   /** The next mark from an offset, which does not decrease. */
@@ -202,16 +202,16 @@ function scanMarkup(part: Part, isXml = false): void {
     return mark;
   };
   const read = (tag: Tag, attribute: string) => valueIn(attributesOf(text, tag), attribute);
-  // The code in headings, and what scans links, whose text may be the same.
+  // The code in headings, and the scans of links, whose text may be the same.
   const codes: { url: string | undefined; code: string }[] = [];
   const linkScans: (() => void)[] = [];
-  // Headings whose ids were made of an embed that they do not show as code.
+  // Headings with ids made of an embed that they do not show as code.
   const slugged = new Set<Tag>();
   let paragraph: Tag | undefined;
 
   /** The paragraph that contains nothing but an element. */
-  const paragraphOf = (tag: Tag, endTag: Range): Range | undefined => {
-    if (paragraph === undefined || matchEnd(blank, text, paragraph.end) !== tag.start) return undefined;
+  const paragraphOf = (tag: Tag, endTag: Range) => {
+    if (!paragraph || matchEnd(blank, text, paragraph.end) !== tag.start) return undefined;
     const start = at(paragraph.start);
     const end = matchEnd(paragraphEnd, text, endTag.end);
     const hasOther = (found.embeds.at(-1)?.start ?? 0) > start;
@@ -219,26 +219,26 @@ function scanMarkup(part: Part, isXml = false): void {
   };
 
   const addElement = (tag: Tag, { inIsland, heading, lang }: Context, endTag: Range) => {
-    const inHeading = heading !== undefined && read(heading, 'id') !== undefined;
+    const inHeading = !!heading && read(heading, 'id') !== undefined;
     const own = paragraphOf(tag, endTag);
-    const place = { inIsland, inHeading, inParagraph: paragraph !== undefined, paragraph: own };
+    const place = { inIsland, inHeading, inParagraph: !!paragraph, paragraph: own };
     add({ ...part, lang }, tag, endTag, place);
   };
 
   const openEmbed = (tag: Tag, context: Context): Context | undefined => {
     const { isExample, embed } = context;
     if (isXml && !isExample) found.faults.push({ flaw: 'in-xml', start: at(tag.start) });
-    else if (embed !== undefined) report(part, at(tag.start), 'nested', at(embed.start));
+    else if (embed) report(part, at(tag.start), 'nested', at(embed.start));
     else if (!isExample && tag.isSelfClosing) addElement(tag, context, { start: tag.end, end: tag.end });
     if (tag.isSelfClosing) return undefined;
     if (isXml || isExample) return context;
-    return embed === undefined ? { ...context, embed: tag } : { ...context, isExample: true };
+    return embed ? { ...context, isExample: true } : { ...context, embed: tag };
   };
 
   /** In the children of an embed, any other one is nested. */
   const scanIn = ({ embed, lang }: Context, look: (part: Part) => void) => {
     const inner = { ...part, lang };
-    if (embed === undefined) return look(inner);
+    if (!embed) return look(inner);
     for (const start of startsIn(inner, look)) report(part, start, 'nested', at(embed.start));
   };
 
@@ -248,12 +248,12 @@ function scanMarkup(part: Part, isXml = false): void {
     open(tag, outside, isBlock) {
       const { name, start, end } = tag;
       if (name === elementName) return openEmbed(tag, outside);
-      if (outside.isExample && outside.embed === undefined) return outside;
+      if (outside.isExample && !outside.embed) return outside;
       if (name === 'snippet' && text.slice(start, start + 320).search(componentTag) === 0)
         report(part, at(start), 'unrendered');
       if (name.startsWith(elementName) && broken.test(`<${name}`))
         found.warnings.push({ start: at(start), flaw: 'invalid-id' });
-      if (outside.embed === undefined && isBlock) paragraph = name === 'p' ? tag : undefined;
+      if (!outside.embed && isBlock) paragraph = name === 'p' ? tag : undefined;
       const inside = contextIn.get(name)?.(tag);
       const hasAttributes = end - start > name.length + 2;
       const isRead = hasAttributes && (markFrom(start) < end || hasLang.test(text.slice(start, end)));
@@ -267,12 +267,12 @@ function scanMarkup(part: Part, isXml = false): void {
         if (mayHold(attribute.value)) scanIn(context, (inner) => scanAttribute(inner, attribute, isXml));
       }
       if (isXml) return /(?:^|:)(?:title|svg)$/.test(name) ? { ...context, holder: tag } : context;
-      return inside === undefined ? context : { ...context, ...inside };
+      return inside ? { ...context, ...inside } : context;
     },
     close(closed, endTag, context) {
       const { embed, isExample } = context;
-      if (embed === undefined && closed === 'p') paragraph = undefined;
-      if (embed === undefined || isExample || closed !== elementName) return;
+      if (!embed && closed === 'p') paragraph = undefined;
+      if (!embed || isExample || closed !== elementName) return;
       if (endTag.start === endTag.end) report(part, at(embed.start), 'unclosed');
       else addElement(embed, context, endTag);
     },
@@ -289,14 +289,14 @@ function scanMarkup(part: Part, isXml = false): void {
             else scanString({ ...decoded, shows: 'html', isHtml: true });
           } else if (kind === 'rcdata') scanText(inner);
           else if (holder?.name === 'style') scanCode(inner, 'in-style');
-          else if (holder === undefined) return;
+          else if (!holder) return;
           else if (!dataScripts.test(read(holder, 'type') ?? '')) scanCode(inner, 'in-script');
           else scanJson({ ...inner, shows: 'text', isHtml: false }, true);
         });
-      if (isExample && heading !== undefined) {
+      if (isExample && heading) {
         slugged.delete(heading);
         codes.push({ url: onPage(`#${read(heading, 'id')}`), code: shown() });
-      } else if (link !== undefined && !isExample) {
+      } else if (link && !isExample) {
         linkScans.push(() => {
           const target = onPage(read(link, 'href') ?? '');
           if (!codes.some(({ url, code }) => url === target && shown().includes(code))) scanRange();
@@ -305,17 +305,17 @@ function scanMarkup(part: Part, isXml = false): void {
     },
     cut(start, { isExample, embed }) {
       const isEmbed = text.slice(start).search(embedName) === 1;
-      if (isEmbed && embed === undefined && !isExample) report(part, at(start), 'unclosed');
+      if (isEmbed && !embed && !isExample) report(part, at(start), 'unclosed');
     },
-    isDone: (offset, { embed }) => embed === undefined && markFrom(offset) === Infinity,
+    isDone: (offset, { embed }) => !embed && markFrom(offset) === Infinity,
   });
   // Tables of contents show the code in headings as plain text.
   for (const scanLink of linkScans) scanLink();
   for (const { start } of slugged) found.warnings.push({ start: at(start), flaw: 'in-id' });
 }
 
-/** Where embeds begin that do not belong to the result. */
-function startsIn(part: Part, look: (aside: Part) => void): number[] {
+/** Where embeds begin that stay out of the result. */
+function startsIn(part: Part, look: (aside: Part) => void) {
   const found: Scan = { ...part.found, embeds: [], faults: [] };
   look({ ...part, found });
   return [...found.embeds, ...found.faults].map(({ start }) => start);
@@ -324,14 +324,12 @@ function startsIn(part: Part, look: (aside: Part) => void): number[] {
 /** Where a URL on a page leads. */
 const onPage = (url: string) => URL.parse(url, 'https://page.invalid')?.href;
 
-function scanAttribute(part: Part, attribute: Attribute, isXml: boolean): void {
+function scanAttribute(part: Part, attribute: Attribute, isXml: boolean) {
   const { name, quote, start, end } = attribute;
   if (codeAttributes.has(name)) return;
   const { embeds } = part.found;
-  const inner = enter(
-    cut(part, attribute),
-    isXml ? 'xml-attribute' : quote === '' ? 'html-unquoted' : 'html-attribute',
-  );
+  const layer = isXml ? 'xml-attribute' : quote ? 'html-attribute' : 'html-unquoted';
+  const inner = enter(cut(part, attribute), layer);
   const before = embeds.length;
   if (refusedAttributes.test(name) || /^\s*javascript:/i.test(inner.text)) {
     scanCode(inner, 'in-attribute', name);
@@ -340,14 +338,14 @@ function scanAttribute(part: Part, attribute: Attribute, isXml: boolean): void {
   else scanText(inner);
   const embed = embeds[before];
   const isWhole = embed?.start === part.at(start) && embed.end === part.at(end);
-  if (quote !== '' || !isWhole) return;
+  if (quote || !isWhole) return;
   // An empty value without quotes would swallow the next attribute.
   const layers = embed.form.layers.with(part.layers.length, 'html-unquoted-whole');
   embed.form = { ...embed.form, layers };
 }
 
 /** A string, such as one of JSON: XML, JSON again, or HTML. */
-function scanString(part: Part): void {
+function scanString(part: Part) {
   if (/^\s*<\?xml\s/.test(part.text)) scanMarkup(part, true);
   else if (isJson(part.text)) scanJson(part);
   else {
@@ -359,13 +357,13 @@ function scanString(part: Part): void {
     scanMarkup({ ...part, text, isHtml });
     // In HTML, backticks and fences make no examples.
     const aside = { ...part, found: { ...part.found, warnings: [] } };
-    const doubtful = code.filter(({ isDoubtful }) => isDoubtful).map((one) => cut(aside, one));
-    for (const start of doubtful.flatMap((one) => startsIn(one, scanMarkup)))
+    const doubtful = code.filter(({ isDoubtful }) => isDoubtful);
+    for (const start of doubtful.flatMap((one) => startsIn(cut(aside, one), scanMarkup)))
       part.found.warnings.push({ start, flaw: 'in-code' });
   }
 }
 
-function isJson(text: string): boolean {
+function isJson(text: string) {
   if (!/^\s*[[{"]/.test(text)) return false;
   try {
     JSON.parse(text);
@@ -379,7 +377,7 @@ function isJson(text: string): boolean {
 const jsonString = /"([^"\\\n]*(?:\\.[^"\\\n]*)*)"?/gs;
 
 /** The strings of JSON, or of JSON lines. */
-function scanJson(part: Part, inScript = false): void {
+function scanJson(part: Part, inScript = false) {
   for (const { 1: text = '', index } of part.text.matchAll(jsonString)) {
     if (!mayHold(text)) continue;
     const string = cut(part, { start: index + 1, end: index + 1 + text.length });
@@ -389,7 +387,7 @@ function scanJson(part: Part, inScript = false): void {
 }
 
 /** Scripts and styles, where no embed can work. */
-function scanCode(part: Part, flaw: Refusal, attribute?: string): void {
+function scanCode(part: Part, flaw: Refusal, attribute?: string) {
   const refused = startsIn(enter(part, 'json'), scanText);
   part.found.faults.push(...refused.map((start) => ({ start, flaw, attribute })));
 }
@@ -400,14 +398,14 @@ const broken = /<snippet-embed(?![\w.:\t\n\f\r />-])/i;
 const closing = /<\/snippet-embed[\t\n\f\r ]*>/gi;
 
 /** Text without markup other than embeds, encoded or not. */
-function scanText(part: Part): void {
+function scanText(part: Part) {
   const { text, at, found } = part;
   const written = text.search(componentTag);
   if (written !== -1) report(part, at(written), 'unrendered');
   const odd = text.search(broken);
   if (odd !== -1) found.warnings.push({ start: at(odd), flaw: 'invalid-id' });
   let start = 0;
-  // Each up to the next one only, so that the time is linear even if all are unclosed.
+  // Each up to the next one only: the time is linear even if all are unclosed.
   for (const { length } of text.split(opening)) {
     const piece = cut(part, { start, end: start + length });
     const read = opening.test(piece.text) ? scanEmbed(piece) : 0;
@@ -416,11 +414,11 @@ function scanText(part: Part): void {
   }
 }
 
-/** The embed that a text begins with. Returns its end, or the end of its name. */
-function scanEmbed(part: Part): number {
+/** The embed that a text begins with. Returns the end of it, or of its name. */
+function scanEmbed(part: Part) {
   const tag = tagAt(part.text, 0);
   const end = tag?.isSelfClosing ? tag.end : tag && matchEnd(closing, part.text, tag.end);
-  if (tag === undefined || end === undefined) {
+  if (!tag || !end) {
     report(part, part.at(0), 'unclosed');
     return 1 + elementName.length;
   }
@@ -432,7 +430,7 @@ const escaped = /&(?:amp;|#0*38;|#x0*26;)*(?:lt|#0*60|#x0*3c);?snippet(?:-embed|
 const percentEncoded = /%(?:25)*3csnippet-embed[^\s"<>&]*/gi;
 
 /** Text that is escaped once more, or part of a URL. */
-function scanEncoded(part: Part): void {
+function scanEncoded(part: Part) {
   const { text } = part;
   if (!mayHold(text)) return;
   if (escaped.test(text)) scanText(enter(part, 'html-text'));
@@ -443,10 +441,10 @@ function scanEncoded(part: Part): void {
 }
 
 // Shared by most embeds of a site.
-const plain = {
+const plain: Record<EmbedAs, Form> = {
   html: { as: 'html', layers: [] },
   text: { as: 'text', layers: [] },
-} as const satisfies Record<EmbedAs, Form>;
+};
 
 type Place = Pick<FoundEmbed, 'inIsland' | 'inHeading' | 'inParagraph' | 'paragraph'>;
 // Of text, which cannot show HTML.
@@ -494,16 +492,16 @@ function add(part: Part, tag: Tag, endTag: Range, place = inText) {
   });
 }
 
-function report(part: Part, start: number, flaw: Incomplete, outer?: number): void {
+function report(part: Part, start: number, flaw: Incomplete, outer?: number) {
   if (isElement(part)) part.found.faults.push({ start, flaw, outer });
   else part.found.warnings.push({ start, flaw });
 }
 
-/** Whether what looks like an embed is one. Other files, and parts of pages, may contain excerpts. */
+/** Whether what looks like an embed is one. Other files and parts of pages may hold excerpts. */
 const isElement = ({ isPage, layers }: Part) => isPage && layers.length === 0;
 
 /** The language inside an element. An empty one is not known. */
-function langIn(attributes: readonly Attribute[], outer: string | undefined): string | undefined {
+function langIn(attributes: readonly Attribute[], outer: string | undefined) {
   const lang = valueIn(attributes, 'lang') ?? valueIn(attributes, 'xml:lang');
   return lang === undefined ? outer : lang.trim() || undefined;
 }

@@ -1,8 +1,7 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { SnippetClient, SnippetError } from '../../src/client/index.ts';
-import { parseBaseUrl, snippetUrl } from '../../src/client/service-url.ts';
-import { createRequest, parseSnippetId } from '../../src/client/snippet-request.ts';
+import { createRequest, parseBaseUrl, parseSnippetId, snippetUrl } from '../../src/client/snippet-request.ts';
 import { keySearch } from '../../src/client/text.ts';
 
 const apiKey = 'sk_inputs_5b1e8f2c7d90a364';

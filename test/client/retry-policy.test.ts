@@ -7,7 +7,7 @@ import {
   type Way,
   witnessDelay,
 } from '../../src/client/retry-policy.ts';
-import { parseBaseUrl } from '../../src/client/service-url.ts';
+import { parseBaseUrl } from '../../src/client/snippet-request.ts';
 
 // test/promises/failing-service.test.ts tests this policy against services. These are its waits, and cases that a
 // simulation rarely meets.

@@ -1,6 +1,6 @@
 import { defaultLimits } from '../../src/client/limits.ts';
-import type { Variant } from '../../src/client/service-url.ts';
 import { SnippetClient, type SnippetClientOptions } from '../../src/client/snippet-client.ts';
+import type { Variant } from '../../src/client/snippet-request.ts';
 import { createRequest, SnippetError } from '../../src/client/snippet-request.ts';
 import { type Answer, NoAnswer, type Transport } from '../../src/client/transport.ts';
 import { virtualClock } from '../support/clock.ts';
