@@ -130,10 +130,13 @@ export class SnippetFetcher {
     const end = () => late.abort(new SnippetError('timeout', reason));
     const timer = setTimeout(end, timerLength(timeout - this.#spent));
     const either = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
+    // One for all, since a thousand listeners on one signal are slow.
+    const ended = unlessAborted(either, new Promise<never>(() => {}));
+    ended.catch(() => {});
     let settled = 0;
     const get = async (use: SnippetUse) => {
       try {
-        const snippet = await unlessAborted(either, this.get(use)).catch(async (error) => {
+        const snippet = await Promise.race([this.get(use), ended]).catch(async (error) => {
           if (error !== late.signal.reason) throw error;
           const answer = await this.answers.lastGood(use.request, error);
           return this.#applyRules(answer, use, { mayDownload: false });
