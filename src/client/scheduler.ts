@@ -381,6 +381,8 @@ export class Scheduler {
   }
 
   #endAlarm() {
+    // To abort makes an error, which takes time where snippets are asked for one by one.
+    if (this.#alarmAt === Infinity) return;
     this.#alarm.abort();
     this.#alarm = new AbortController();
     this.#alarmAt = Infinity;

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
@@ -146,7 +146,7 @@ const suffix = '.snippets.tmp';
 export function writeAtomically(
   file: string,
   bytes: Uint8Array | string,
-  temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`,
+  temporary = `${file}.${randomUUID()}.tmp`,
 ) {
   try {
     mkdirSync(dirname(file), { recursive: true });
