@@ -6,8 +6,8 @@ import {
 } from '../client/snippet-request.ts';
 import { cleanLines, cleanText, count, formatDuration } from '../client/text.ts';
 
-// What to do next, by the codes of errors, which are permanent. A new one belongs into the table of its effect; the compiler
-// and tests ask for the rest.
+// What to do next, by code. Codes are permanent. A new one goes into the table of its effect; the compiler asks for the rest.
+const laterOrChildren = 'Try again later, or give the embed children to show.';
 
 /** Every request would fail the same way, so no more are made. */
 const ending = {
@@ -59,12 +59,11 @@ const failing = {
 /** The service is in trouble: embeds show their children, and one without children fails the build. */
 const inTrouble = {
   'rate-limited': 'Try again later, or set a lower `concurrency`.',
-  'server-error': 'Try again later, or give the embed children to show.',
+  'server-error': laterOrChildren,
   'bad-answer': 'A proxy on the way may cut off or change answers.',
   network: 'Check the base URLs and the network. Behind a proxy, set HTTPS_PROXY.',
-  timeout: 'Try again later, or give the embed children to show.',
-  unavailable:
-    'Try again later, or give the embed children to show. If nothing answers at all, check the base URLs and the network.',
+  timeout: laterOrChildren,
+  unavailable: `${laterOrChildren} If nothing answers at all, check the base URLs and the network.`,
   'not-cached':
     'Build once, or view the page in `astro dev`, without `offline` and with the same key and base URLs.',
 };
@@ -181,19 +180,18 @@ export class UserError extends Error {
     super(cleanLines(message));
     this.hint = cleanLines(hint);
     this.code = typeof codes === 'string' ? codes : undefined;
-    this.codes = typeof codes === 'string' ? [codes] : codes;
-    this.name = this.code === undefined ? 'astro-snippets' : `astro-snippets/${this.code}`;
+    this.codes = [codes].flat();
+    this.name = this.code ? `astro-snippets/${this.code}` : 'astro-snippets';
     // It would only name a place in this package.
     this.stack = '';
   }
 }
 
-/** @param hint what to do next, if the table says it less well. */
-export function userError(code: ErrorCode, message: string, hint: string = hints[code]) {
+/** @param hint if the table says it less well. */
+export function userError(code: ErrorCode, message: string, hint = hints[code]) {
   return new UserError(message, hint, code);
 }
 
-/** A request, and where it is needed. */
 export interface PlacedSnippet {
   request: SnippetRequest;
   /** Names of files and of entries of collections, each once. */
@@ -220,10 +218,10 @@ export interface EmbedNote {
   /** As it is written. */
   id?: string | undefined;
   file?: string | undefined;
-  line?: number | undefined;
+  line?: number;
   code?: ErrorCode | undefined;
-  /** Whether it is text that only looks like an embed. */
-  isDoubtful?: boolean | undefined;
+  /** Text that only looks like an embed. */
+  isDoubtful?: boolean;
 }
 
 /** Where an embed, or a snippet on any page, is written. */
@@ -232,8 +230,8 @@ export type PlaceOf = (sought: Omit<EmbedNote, 'message'>) => string;
 export type InvalidEmbed = EmbedNote & { file: string; code: ErrorCode };
 
 export function describeNote(note: EmbedNote, placeOf?: PlaceOf) {
-  const place = placeOf?.(note) ?? '';
-  return place === '' ? note.message : `${note.message} It is ${place}.`;
+  const place = placeOf?.(note);
+  return place ? `${note.message} It is ${place}.` : note.message;
 }
 
 export interface Failures {
@@ -244,7 +242,6 @@ export interface Failures {
   placeOf?: PlaceOf | undefined;
 }
 
-const placesShown = 3;
 const paramsShown = 80;
 const examplesShown = 10;
 
@@ -303,7 +300,7 @@ export function shownWarnings(
   const stale: Failed[] = [];
   for (const { request, places } of uses) {
     const { error, fetchedAt = 0, warnings = [] } = snippets.get(request.key) ?? {};
-    if (error !== undefined) stale.push({ request, error, places, fetchedAt });
+    if (error) stale.push({ request, error, places, fetchedAt });
     // With other params, a snippet has the same flaw: one warning for each list of pages.
     for (const flaw of warnings) flaws.add(`${flaw} It is on ${allPlaces({ request, places }, placeOf)}.`);
   }
@@ -326,8 +323,8 @@ export function listNames(names: readonly string[], most = 10) {
 }
 
 export function listPlaces(places: readonly string[]) {
-  const shown = places.slice(0, placesShown).join(', ');
-  const more = places.length - placesShown;
+  const shown = places.slice(0, 3).join(', ');
+  const more = places.length - 3;
   return more > 0 ? `${shown} and ${count(more, 'more place')}` : shown;
 }
 
@@ -341,17 +338,17 @@ function placesThatFail({ error, places, placesWithoutChildren, optionalPlaces }
   return error.code === 'not-found' ? failing.filter((place) => !optionalPlaces?.has(place)) : failing;
 }
 
-/** How many snippets are not shown, with those that were not asked for. */
+/** Counts snippets that were not asked for, too. */
 function headline(snippets: readonly Failed[], skipped: number, embeds: number) {
   const isFetched = ({ error }: Failed) => !(error instanceof SnippetError) && error.code !== 'not-cached';
   const refused = snippets.filter(isFetched).length;
   const failed = snippets.length - refused + skipped;
   const parts = [
-    ...(failed > 0 ? [`${count(failed, 'snippet')} could not be fetched`] : []),
-    ...(refused > 0 ? [`${count(refused, 'snippet')} must not be shown`] : []),
-    ...(embeds > 0 ? [`${count(embeds, 'embed')} ${embeds === 1 ? 'is' : 'are'} invalid`] : []),
+    failed > 0 && `${count(failed, 'snippet')} could not be fetched`,
+    refused > 0 && `${count(refused, 'snippet')} must not be shown`,
+    embeds > 0 && `${count(embeds, 'embed')} ${embeds === 1 ? 'is' : 'are'} invalid`,
   ];
-  return `${parts.join(', and ')}.`;
+  return `${parts.filter(Boolean).join(', and ')}.`;
 }
 
 function nameOf({ id, params = '' }: SnippetRequest) {
@@ -368,7 +365,7 @@ function reasonOf(error: SnippetFailure) {
   return isAnswer(error) ? `${error.status} ${error.title}` : error.reason;
 }
 
-/** Tells the same fault of a few snippets one by one; of many, in one paragraph with examples. */
+/** A few snippets with the same fault one by one; many in one paragraph, with examples. */
 function tell(
   failed: readonly Failed[],
   placeOf: PlaceOf | undefined,
@@ -379,7 +376,7 @@ function tell(
   const groups = Map.groupBy(failed, ({ error }) => `${error.code} ${isAnswer(error) && reasonOf(error)}`);
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
-    if (first === undefined || group.length <= examplesShown) return group.map(tellOne);
+    if (!first || group.length <= examplesShown) return group.map(tellOne);
     // They may differ in details, such as the number of attempts.
     const isCommon = group.every(({ error }) => reasonOf(error) === reasonOf(first.error));
     const examples = group.slice(0, examplesShown).map((one) => {
@@ -409,7 +406,7 @@ function describeEmbeds(embeds: readonly InvalidEmbed[], placeOf?: PlaceOf) {
   const shown = new Set(kinds.flatMap(([, alike]) => alike.slice(0, examplesShown)));
   const described = embeds.flatMap((embed) => {
     const { file, line, code, message } = embed;
-    const place = line === undefined ? file : `${file}:${line}`;
+    const place = line ? `${file}:${line}` : file;
     return shown.has(embed) ? indented(place, `${message} [${code}]`, placeOf?.(embed)) : [];
   });
   const more = kinds.flatMap(([code, { length }]) => {

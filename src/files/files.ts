@@ -24,7 +24,7 @@ import { userError } from '../failures/errors.ts';
 /** With slashes, on all systems. */
 export const pathFrom = (folder: string, path: string) => relative(folder, path).replaceAll(sep, '/');
 
-/** A path from where people are, as messages show it. */
+/** As messages show it. */
 export const shownPath = (cwd: string, path: string) => pathFrom(cwd, path) || '.';
 
 /** Whether a path is a folder, or something in it. */
@@ -67,7 +67,7 @@ const turnMilliseconds = 10;
 /** How many bytes two pieces have in common: more than what is searched for can take. */
 export const overlaps = { key: 64 * KiB, embed: KiB, revision: 8 * KiB };
 
-// For all small files: a buffer for each is garbage outside of the heap, which is collected late.
+// For all small files: garbage outside of the heap is collected late.
 const room = Buffer.allocUnsafeSlow(64 * KiB);
 
 /** Reads a file; `undefined` for a large one, which is read in pieces. Valid until the next file is read. */
@@ -138,10 +138,9 @@ export async function inTurns<T>(items: readonly T[], work: (item: T) => void) {
 const suffix = '.snippets.tmp';
 
 /**
- * Writes a file, with its folder: a reader sees all of the old bytes or all of the new ones, even if the process is killed. Its
- * permissions stay.
+ * Writes a file and its folder: a reader sees the old bytes or the new ones, even if the process is killed. Permissions stay.
  *
- * @param temporary the file that is written first. In the output, it needs a name by which it is found if it is left.
+ * @param temporary is written first. In the output, it needs a name by which it is found if it is left.
  */
 export function writeAtomically(
   file: string,
@@ -175,25 +174,25 @@ export const isTemporary = (name: string) => name.endsWith(suffix);
 export const writeError = (file: string, error: unknown, outcome: string) =>
   userError('unwritable-file', `${file} could not be written: ${reasonOf(error)}. ${outcome}`);
 
-/** Files that are written beside those they replace: all find room on the disk before one is replaced. */
+/** Files that are written beside those they replace: all fit on the disk before one is replaced. */
 export class StagedFiles {
   readonly #targets = new Set<string>();
   #newFolders: string[] = [];
 
   /** @param like a file whose permissions it gets. */
   add(target: string, bytes: Buffer, like = target) {
-    const { size } = statsOf(target) ?? {};
-    if (size === bytes.length && readFileSync(target).equals(bytes)) {
+    const temporary = temporaryFile(target);
+    if (statsOf(target)?.size === bytes.length && readFileSync(target).equals(bytes)) {
       // A run that was killed may have left it.
-      rmSync(temporaryFile(target), { force: true });
+      rmSync(temporary, { force: true });
       return;
     }
     try {
       const folder = mkdirSync(dirname(target), { recursive: true });
       if (folder) this.#newFolders.push(folder);
       this.#targets.add(target);
-      writeFileSync(temporaryFile(target), bytes);
-      copyMode(like, temporaryFile(target));
+      writeFileSync(temporary, bytes);
+      copyMode(like, temporary);
     } catch (error) {
       throw writeError(target, error, 'Nothing was changed.');
     }

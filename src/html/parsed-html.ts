@@ -1,22 +1,16 @@
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
-import { applyEdits, type Edit } from '../embed/html-scanner.ts';
+import { applyEdits } from '../embed/html-scanner.ts';
 import { hashSource, hides } from './rules.ts';
 
 // Loaded only for content that needs a parser.
 
 type Element = DefaultTreeAdapterTypes.Element;
 
-/**
- * Where HTML may be put, as the start tags before it: text in one place is an element, and so a script, in another. Any place
- * is like one of these.
- */
+/** Where HTML may be, as the start tags before it: text in one place is a script in another. Any place is like one of these. */
 export const contexts =
   ' <noscript> <svg> <svg><foreignObject> <math><mtext> <select> <table> <template>'.split(' ');
 
-/**
- * All elements of HTML as a browser with scripting parses it, in the order of their start tags; with `templates`, also those in
- * `<template>`. `errors` gets the codes of errors.
- */
+/** All elements as a browser with scripting parses them, in order; with `templates`, also theirs. `errors` gets error codes. */
 export function elementsOf(
   html: string,
   { templates = false, errors }: { templates?: boolean; errors?: string[] } = {},
@@ -28,7 +22,7 @@ export function elementsOf(
   const elements: Element[] = [];
   // Without recursion: content may be nested deeper than the call stack allows.
   const open = [...fragment.childNodes].reverse();
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+  for (let node = open.pop(); node; node = open.pop()) {
     if (!('tagName' in node)) continue;
     elements.push(node);
     const inside = templates && 'content' in node ? node.content.childNodes : [];
@@ -37,7 +31,7 @@ export function elementsOf(
   return elements;
 }
 
-const constructs: Readonly<Record<string, string>> = {
+const constructs: Record<string, string> = {
   'eof-in-comment': 'a comment',
   'eof-in-tag': 'a tag, or a quote in it,',
   'eof-in-doctype': 'a doctype',
@@ -50,7 +44,7 @@ export function leftOpen(html: string, before = '') {
   if (html.endsWith('<')) return constructs['eof-in-tag'];
   const whole = before + html;
   const swallows = ({ tagName, sourceCodeLocation: place }: Element) =>
-    hides.has(tagName) && place != null && place.startOffset >= before.length;
+    hides.has(tagName) && place && place.startOffset >= before.length;
   // Stands for the rest of the page. It is swallowed if it is no element, or, without a context, in a <template>.
   const rest = elementsOf(`${whole}<snippet-end></snippet-end>`, { templates: before !== '' }).find(
     ({ sourceCodeLocation: place }) => place?.startOffset === whole.length,
@@ -74,20 +68,16 @@ export function leftOpen(html: string, before = '') {
 // Browsers ignore control characters and white space before and in the scheme.
 const javascriptUrl = new RegExp(`(^|;)[\\0-\\x20]*${[...'javascript:'].join('[\\t\\n\\r]*')}`, 'i');
 
-/**
- * Finds what would run as a script anywhere, `srcdoc` included, which is another page: the edits that remove it, each with a
- * name for people. Not a sanitizer, which content of untrusted authors needs.
- */
-export function findScripts(html: string): (Edit & { what: string })[] {
-  const found = contexts.flatMap((before) =>
-    elementsOf(before + html, { templates: true }).flatMap((element) =>
-      scriptsOf(element, html, before.length),
-    ),
-  );
+/** The edits that remove what would run as a script anywhere, and `srcdoc`. Not a sanitizer, which untrusted authors need. */
+export function findScripts(html: string) {
+  const found = contexts.flatMap((before) => {
+    const elements = elementsOf(before + html, { templates: true });
+    return elements.flatMap((one) => scriptsOf(one, html, before.length));
+  });
   return [...new Map(found.map((one) => [`${one.start} ${one.end}`, one])).values()];
 }
 
-// Each parses everything. Only HTML made for it needs more than three.
+// Each parses everything. Only HTML made for it needs over three.
 const mostPasses = 20;
 
 /** Removes scripts, and nothing else. @returns `undefined` if each pass joins what is around them to others */
@@ -102,7 +92,7 @@ export function stripScripts(html: string) {
 }
 
 function scriptsOf({ tagName, attrs, sourceCodeLocation: place }: Element, html: string, shift: number) {
-  if (place == null) return [];
+  if (!place) return [];
   const start = place.startOffset - shift;
   // The parser has no location for the end of the text.
   const end = place.endOffset > place.startOffset ? place.endOffset - shift : html.length;

@@ -36,7 +36,7 @@ export interface PreparedSnippet extends Content {
   images?: readonly ImageUse[] | undefined;
 }
 
-// To load and run a parser takes longer than anything else here.
+// A parser takes longer than anything else here.
 const parsing = () => import('./parsed-html.ts');
 
 /**
@@ -67,7 +67,7 @@ export async function applyRules(
   if (tags > mostTags) throw refusal('too-many-tags', `has more than ${mostTags} tags.`);
   const { links, findImage, policy, strict } = rules;
   const linked = links ? adaptLinks(sanitized, links) : sanitized;
-  // First: what follows reads HTML as a browser does, and elsewhere an attribute may mean something else.
+  // First: what follows is about HTML in pages, and elsewhere an attribute may mean something else.
   const { html: shown, images, flaws } = await localizeImages(linked, findImage);
   const html = await withoutScripts(shown);
   const open = await findOpen(html, rules);
@@ -129,12 +129,12 @@ export const hides = new Set(
   template textarea title video xmp`.split(/\s+/),
 );
 
-/** Whether HTML is text and complete tags that hide nothing. Of any other, only a parser tells what it leaves open. */
+/** Whether HTML is text and complete tags that hide nothing. What any other leaves open, only a parser knows. */
 export function hasOnlyOrdinaryTags(html: string) {
-  // In a <noscript> around it, HTML may be raw text, which an end tag ends even in an attribute.
+  // In a <noscript>, HTML may be raw text, which an end tag ends even in an attribute.
   if (/<\/noscript|<$/i.test(html)) return false;
   const markup = /<(?=[a-z/!?])/gi;
-  for (let found = markup.exec(html); found !== null; found = markup.exec(html)) {
+  for (let found = markup.exec(html); found; found = markup.exec(html)) {
     const tag = /^.\/?[a-z]/i.test(html.slice(found.index, found.index + 3)) && tagAt(html, found.index);
     // Behind a <col>, a parser may drop other elements.
     if (!tag || hides.has(tag.name) || /^(?:col|colgroup|frameset)$/.test(tag.name)) return false;
@@ -162,11 +162,10 @@ const slashesAtEnd = /(?<!\/)\/+$/;
 
 /** Puts the site's base before root-relative URLs without it, and ends paths of pages as the site does. */
 export function adaptLinks(html: string, rules: LinkRules) {
-  return editTags(html, (tag, attributes) =>
-    attributes
-      .filter(({ name }) => urlAttributes.has(name))
-      .flatMap((one) => replaceUrls(one, (url) => adaptLink(url, pageElements.has(tag.name), rules))),
-  );
+  return editTags(html, (tag, attributes) => {
+    const adapt = (url: string) => adaptLink(url, pageElements.has(tag.name), rules);
+    return attributes.flatMap((one) => (urlAttributes.has(one.name) ? replaceUrls(one, adapt) : []));
+  });
 }
 
 function adaptLink(url: string, isPage: boolean, { base, trailingSlash }: LinkRules) {
@@ -201,10 +200,10 @@ export type FoundImage = { copy?: ImageCopy | undefined; flaw?: string | undefin
 
 export type ImageUse = FoundImage & { url: string };
 
-/** Finds an image. `undefined` if the site does not serve it. */
+/** `undefined` if the site does not serve the image. */
 export type FindImage = (url: URL) => Promise<FoundImage | undefined>;
 
-/** Puts the site's copies of images into HTML. Flaws say why images stay where they are: sentences without a subject. */
+/** Puts the site's copies of images into HTML. Flaws are sentences without a subject. */
 export async function localizeImages(html: string, find: FindImage | undefined) {
   if (!find) return { html, images: [], flaws: [] };
   const found = new Map<string, FoundImage | undefined>();
@@ -233,7 +232,7 @@ function replaceImages(html: string, find: (url: string) => FoundImage | undefin
     };
     // On a <source>, `src` means nothing.
     const edits = (isSource ? ['srcset'] : ['src', 'srcset']).flatMap((wanted) => {
-      const attribute = attributes.find((one) => one.name === wanted);
+      const attribute = attributes.find(({ name }) => name === wanted);
       return attribute ? replaceUrls(attribute, hrefOf) : [];
     });
     // At the end of the tag, a slash may belong to a value.
@@ -264,13 +263,11 @@ function editTags(
   html: string,
   editsOf: (tag: ReturnType<typeof startTags>[number], attributes: Attribute[]) => Edit[],
 ) {
-  return applyEdits(
-    html,
-    startTags(html).flatMap((tag) => editsOf(tag, attributesOf(html, tag))),
-  );
+  const edits = startTags(html).flatMap((tag) => editsOf(tag, attributesOf(html, tag)));
+  return applyEdits(html, edits);
 }
 
-// As browsers split it: a URL up to white space, and descriptors up to a comma outside of parentheses.
+// As in browsers: a URL up to white space, and descriptors up to a comma outside of parentheses.
 const candidate =
   /([^\t\n\f\r ,](?:[^\t\n\f\r ]*[^\t\n\f\r ,])?)(,+(?=[\t\n\f\r ]|$)|(?:[^,(]+|\([^)]*\)?)*)/g;
 
@@ -302,15 +299,12 @@ export function sourcesOf(
   return { scripts: [...scripts], styles: [...new Set(codes.flatMap((code) => code.styles))] };
 }
 
-/**
- * Adds sources to a Content Security Policy, or to several as in a header. One with 'unsafe-inline', which a hash would disable,
- * allows all.
- */
+/** Adds sources to policies, of which a header may have several. One with 'unsafe-inline', which a hash disables, allows all. */
 export function allowSources(policy: string, { scripts, styles }: Sources) {
-  return policy
+  const allowed = policy
     .split(',')
-    .map((one) => allow(allow(one, 'script-src', scripts), 'style-src', styles))
-    .join(',');
+    .map((one) => allow(allow(one, 'script-src', scripts), 'style-src', styles));
+  return allowed.join(',');
 }
 
 function allow(policy: string, kind: 'script-src' | 'style-src', sources: string[]) {
@@ -324,7 +318,7 @@ function allow(policy: string, kind: 'script-src' | 'style-src', sources: string
   const missing = sources.filter((source) => !allowed.includes(source));
   const has = (pattern: RegExp) => allowed.some((source) => pattern.test(source));
   const allowsAll = has(/^'unsafe-inline'$/i) && !has(/^'(nonce-|sha\d+-|strict-dynamic')/i);
-  if (deciding === undefined || missing.length === 0 || allowsAll) return policy;
+  if (!deciding || missing.length === 0 || allowsAll) return policy;
   const list = [...allowed.filter((source) => source.toLowerCase() !== "'none'"), ...missing];
   // A new directive: default-src decides about more.
   if (deciding === 'default-src') {
@@ -364,15 +358,15 @@ export function allowInPage(page: Buffer, sources: Sources) {
   return edits;
 }
 
-/** Allows sources in policies in headers. Routes may begin with the base path. */
+/** The same in headers. Routes may begin with the base path. */
 export function headerPolicies(routes: RouteToHeaders, base: string) {
-  const headersOf = [...routes].flatMap(([pathname, { headers }]) =>
-    routeFiles(pathname, base).map((name) => [name, headers] as const),
-  );
-  const known = new Map(headersOf);
+  const known = new Map<string, Headers>();
+  for (const [pathname, { headers }] of routes) {
+    for (const name of routeFiles(pathname, base)) known.set(name, headers);
+  }
   return (page: string, sources: Sources) => {
     const headers = known.get(page);
     const policy = headers?.get(header);
-    if (policy != null) headers?.set(header, allowSources(policy, sources));
+    if (policy) headers?.set(header, allowSources(policy, sources));
   };
 }

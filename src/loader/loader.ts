@@ -60,7 +60,7 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & {
       // The integration fetches, since a loader must not have the key.
       const { hooks } = config.integrations.find(({ name }) => name === 'astro-snippets') ?? {};
       const fetchAll = hooks?.['astro-snippets:fetch'];
-      if (fetchAll === undefined) {
+      if (!fetchAll) {
         throw userError(
           'missing-integration',
           `The collection ${collection} uses snippetLoader, but the integration is not in the Astro config.`,

@@ -8,7 +8,7 @@ export type RouteToHeaders = Parameters<
   NonNullable<AstroIntegration['hooks']['astro:build:generated']>
 >[0]['routeToHeaders'];
 
-// What is read here has another name, or does not exist, in versions older than the types.
+// Older versions than the types lack some of this, or name it differently.
 
 /** Whether Astro writes a Content Security Policy. An experiment in Astro 5. */
 export function hasPolicy(config: AstroConfig) {
@@ -17,7 +17,7 @@ export function hasPolicy(config: AstroConfig) {
 }
 
 /** @param parameters those of `astro:build:generated`. An experiment in Astro 5. */
-export function headersOf(parameters: { routeToHeaders: RouteToHeaders }): RouteToHeaders {
+export function headersOf(parameters: { routeToHeaders: RouteToHeaders }) {
   const { experimentalRouteToHeaders } = parameters as { experimentalRouteToHeaders?: RouteToHeaders };
   return parameters.routeToHeaders ?? experimentalRouteToHeaders ?? new Map();
 }
@@ -27,7 +27,7 @@ export function separatesPrerendered(config: { environments?: Record<string, unk
   return config.environments?.['prerender'] !== undefined;
 }
 
-export function astroMajor(root: string): number {
+export function astroMajor(root: string) {
   return Number.parseInt(JSON.parse(readFileSync(astroPackage(root) ?? '', 'utf8')).version, 10);
 }
 

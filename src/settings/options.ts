@@ -195,7 +195,7 @@ export interface HtmlRules extends Pick<ParsedOptions, 'sanitize' | 'scripts' | 
 export function parseOptions(
   given: unknown,
   headline = 'The options of snippets() in the Astro config are invalid',
-): ParsedOptions {
+) {
   // Used once, and compiling a parser would take longer.
   const parsed = schema.safeParse(given, { jitless: true });
   if (parsed.success) return parsed.data;

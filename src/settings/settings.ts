@@ -22,7 +22,7 @@ export const variables = {
 
 export type Environment = Record<string, string | undefined>;
 
-/** Which `.env` files are read: those of Vite's mode and of every mode, in a folder; `false` without one. */
+/** Where `.env` files are read, and for which mode of Vite; `false` for none. */
 export interface EnvironmentFiles {
   mode: string;
   directory: string | false;
@@ -30,10 +30,7 @@ export interface EnvironmentFiles {
 
 const prefix = 'SNIPPETS_';
 
-/**
- * Reads the variables as Vite does: its resolved config knows the mode and the folder of `.env` files. Fails with an
- * AstroError if browsers can read a variable that contains the key.
- */
+/** Reads the variables as Vite does. Fails with an AstroError if browsers can read one that contains the key. */
 export function environmentPlugin(onRead: (environment: Environment, files: EnvironmentFiles) => void) {
   return {
     name: 'astro-snippets:environment',
@@ -47,9 +44,8 @@ export function environmentPlugin(onRead: (environment: Environment, files: Envi
       const search = keySearch(key);
       const names = Object.keys(env).filter((name) => search.isIn(String(env[name])));
       if (names.length === 0) return;
-      const verb = names.length === 1 ? 'contains' : 'contain';
-      const message = `${names.join(', ')} ${verb} the API key, and every visitor could read it.`;
-      throw userError('exposed-key', message);
+      const what = `${names.join(', ')} ${names.length === 1 ? 'contains' : 'contain'} the API key`;
+      throw userError('exposed-key', `${what}, and every visitor could read it.`);
     },
   };
 }
@@ -71,8 +67,10 @@ export async function readEnvironment(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return environment;
-    const message = `The file named by ${variables.apiKeyFile} could not be read: ${code}.`;
-    throw userError('unreadable-key-file', message);
+    throw userError(
+      'unreadable-key-file',
+      `The file named by ${variables.apiKeyFile} could not be read: ${code}.`,
+    );
   }
 }
 
@@ -80,10 +78,10 @@ async function readFiles(directory: string, mode: string): Promise<Environment> 
   const names = ['.env', '.env.local', `.env.${mode}`, `.env.${mode}.local`];
   const files = names.map((name) => join(directory, name)).filter((file) => existsSync(file));
   const astro = files.length === 0 ? undefined : astroPackage(directory);
-  if (astro === undefined) {
+  if (!astro) {
     return Object.assign({}, ...files.map((file) => parseEnv(readFileSync(file, 'utf8'))));
   }
-  // Astro's own: a dependency of ours could be another version. Loading it takes as long as a short command.
+  // Astro's own: ours could be another version. Loading it takes as long as a short command.
   const vite = createRequire(astro).resolve('vite');
   const { loadEnv }: typeof import('vite') = await import(pathToFileURL(vite).href);
   return loadEnv(mode, directory, prefix);
@@ -162,11 +160,10 @@ export function cacheFolders(folder: string | undefined) {
 }
 
 export const hasConnection = ({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settings) =>
-  apiKey !== undefined && (renderBaseUrl ?? retrieveBaseUrl) !== undefined;
+  Boolean(apiKey && (renderBaseUrl ?? retrieveBaseUrl));
 
 /** Whether embeds show their children because there is no key. */
-export const isWithoutKey = ({ apiKey, missingKey }: Settings) =>
-  apiKey === undefined && missingKey === 'children';
+export const isWithoutKey = ({ apiKey, missingKey }: Settings) => !apiKey && missingKey === 'children';
 
 /** `text` begins a sentence. It shows no path, as a key may be in its place by mistake. */
 export function whyWithoutKey({ hasKeyFile }: Settings): { code: ErrorCode; text: string } {
@@ -179,17 +176,17 @@ export function withoutKeyWarning(settings: Settings) {
   return `${whyWithoutKey(settings).text}, so embeds show their children (missingKey: 'children'). Such a build leaves no record for check and refresh.`;
 }
 
-/** @returns the key. @throws AstroError that names everything that is missing, and what needs it, such as a page. */
+/** @returns the key. @throws AstroError that names what is missing, and what needs it, such as a page. */
 export function requireConnection(settings: Settings, neededFor?: string) {
   const { apiKey, renderBaseUrl, retrieveBaseUrl } = settings;
-  const missing = apiKey === undefined ? [whyWithoutKey(settings)] : [];
-  if ((renderBaseUrl ?? retrieveBaseUrl) === undefined) {
+  const missing = apiKey ? [] : [whyWithoutKey(settings)];
+  if (!renderBaseUrl && !retrieveBaseUrl) {
     missing.push({ code: 'missing-url', text: 'No base URL of the service is set' });
   }
   const [first] = missing;
-  if (first === undefined) return apiKey as string;
+  if (!first) return apiKey as string;
   const texts = missing.map(({ text }) => `${text}.`);
-  if (neededFor !== undefined) texts.push(`Needed for ${neededFor}.`);
+  if (neededFor) texts.push(`Needed for ${neededFor}.`);
   throw userError(first.code, texts.join(' '), missing.map(({ code }) => hints[code]).join('\n'));
 }
 
@@ -203,10 +200,13 @@ export function editUrlOf(id: number, editUrl: (id: string) => unknown, mayBe = 
   }
   // A promise is refused below. Its rejection would end the process.
   if (url instanceof Promise) url.catch(() => {});
-  // A URL of the site's own is relative to any page.
-  const parsed = typeof url === 'string' ? URL.parse(url, 'https://site.invalid/') : null;
-  if (typeof url === 'string' && parsed !== null && mayBe(parsed)) return url;
-  const returned = typeof url === 'string' ? `"${cleanText(url)}"` : `a value of type ${typeof url}`;
+  let returned = `a value of type ${typeof url}`;
+  if (typeof url === 'string') {
+    // A URL of the site's own is relative to any page.
+    const parsed = URL.parse(url, 'https://site.invalid/');
+    if (parsed && mayBe(parsed)) return url;
+    returned = `"${cleanText(url)}"`;
+  }
   throw userError(
     'invalid-options',
     `The function editUrl returned ${returned} for snippet ${id}, which is no URL that a page can link to.`,

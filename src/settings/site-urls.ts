@@ -8,10 +8,8 @@ export interface SiteUrls {
 }
 
 /**
- * The one form of the path of a request or of a built file: `/docs/about/` for `/docs/about`, `/docs/about/index.html` and
- * `/docs/about.html`. Percent-encoded.
- *
- * @param isPage whether the file is HTML. The path of any other stays as it is.
+ * The one form of the path of a request or a file: `/docs/about/` for `/docs/about`, `/docs/about/index.html` and
+ * `/docs/about.html`. Percent-encoded. The path of a file that is no page stays as it is.
  */
 export function canonicalPath(
   path: string,

@@ -1,5 +1,5 @@
 import { timerLength, unlessAborted } from '../client/clock.ts';
-import type { Counts, Notice } from '../client/scheduler.ts';
+import type { Notice } from '../client/scheduler.ts';
 import { type ClientParts, type Snippet, SnippetClient } from '../client/snippet-client.ts';
 import { SnippetError, type SnippetRequest } from '../client/snippet-request.ts';
 import { cleanText, formatDuration } from '../client/text.ts';
@@ -36,8 +36,8 @@ export type ShownAs = Pick<SnippetUse, 'request' | 'asHtml'>;
 
 export interface FetchOptions extends Pick<Failures, 'placeOf'> {
   signal?: AbortSignal | undefined;
-  invalid?: Failures['embeds'] | undefined;
-  onSettled?: ((settled: number) => void) | undefined;
+  invalid?: Failures['embeds'];
+  onSettled?: (settled: number) => void;
 }
 
 /** Fetches a collection for its loader, which is the site's code, and never gets the key. */
@@ -60,14 +60,14 @@ export class SnippetFetcher {
   showsChildren = false;
   /** The keys of optional snippets that do not exist. */
   readonly missing = new Set<string>();
-  /** The part of the time limit that {@link prepare} has taken, in milliseconds. */
+  /** What `prepare` has taken of the time limit, in milliseconds. */
   #spent = 0;
 
   constructor(settings: Settings, options: FetcherOptions) {
     this.#settings = settings;
     this.#options = options;
     this.answers = openAnswers(settings, options);
-    if (settings.images === undefined) return;
+    if (!settings.images) return;
     const imageOptions = { ...settings, ...settings.images, recorded: options.recordedImages };
     // Most sites leave images where they are.
     this.#images = import('../images/site-images.ts').then((module) => module.openImages(imageOptions));
@@ -81,7 +81,7 @@ export class SnippetFetcher {
     });
   }
 
-  /** After a failure, fetches the others, unless each would fail the same way. @throws AstroError with one report of all. */
+  /** After a failure, fetches the rest, unless each would fail the same way. @throws AstroError with one report of all. */
   async fetch(
     uses: readonly SnippetUse[],
     { invalid = [], placeOf, ...options }: FetchOptions = {},
@@ -129,7 +129,7 @@ export class SnippetFetcher {
     const reason = `not fetched within ${formatDuration(timeout, 'long')}, the limit for all snippets (\`timeout\`)`;
     const end = () => late.abort(new SnippetError('timeout', reason));
     const timer = setTimeout(end, timerLength(timeout - this.#spent));
-    const either = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
+    const either = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
     // One for all, since a thousand listeners on one signal are slow.
     const ended = unlessAborted(either, new Promise<never>(() => {}));
     ended.catch(() => {});
@@ -156,7 +156,7 @@ export class SnippetFetcher {
     let notAsked = 0;
     // In the order of the uses: reports and records must not depend on timing.
     for (const { use, snippet, error } of outcomes) {
-      if (snippet !== undefined) fetched.set(use.request.key, snippet);
+      if (snippet) fetched.set(use.request.key, snippet);
       else if (error.code === 'aborted') notAsked += 1;
       else failed.push({ ...use, error });
     }
@@ -183,16 +183,16 @@ export interface FetcherOptions {
   remember: boolean;
   /** Told what the service is doing, instead of `warn`. */
   notify?(line: string): void;
-  parts?: ClientParts | undefined;
+  parts?: ClientParts;
   /** In milliseconds, if it is less than the settings' own. */
   patience?: number | undefined;
-  /** Makes a request even if the answer that was kept is young enough. */
-  alwaysAsk?: boolean | undefined;
-  /** Whether the site has shown a newer content, which a refresh could not write into this cache. */
+  /** Makes a request even if the kept answer is young enough. */
+  alwaysAsk?: boolean;
+  /** Whether the site has shown newer content, from a refresh without this cache. */
   isSuperseded?: ((request: SnippetRequest, answer: KeptAnswer) => boolean) | undefined;
   /** Whether an answer is kept. @default each is */
-  isWorthKeeping?: ((request: SnippetRequest, content: string) => boolean) | undefined;
-  recordedImages?: RecordedImages | undefined;
+  isWorthKeeping?: (request: SnippetRequest, content: string) => boolean;
+  recordedImages?: RecordedImages;
 }
 
 /** Asks for each snippet once, unless a good answer was kept. */
@@ -226,7 +226,7 @@ export function openAnswers(settings: Settings, options: FetcherOptions) {
   const recall = async (request: SnippetRequest, maxAge: number) => {
     const kept = opened?.kept;
     const answer = await kept?.read(request);
-    if (answer === undefined || Math.abs(Date.now() - answer.fetchedAt) > maxAge) return undefined;
+    if (!answer || Math.abs(Date.now() - answer.fetchedAt) > maxAge) return undefined;
     if (!isSuperseded?.(request, answer)) {
       cached += 1;
       return { ...answer, milliseconds: 0 };
@@ -242,7 +242,7 @@ export function openAnswers(settings: Settings, options: FetcherOptions) {
   const lastGood = async (request: SnippetRequest, error: unknown): Promise<Answer> => {
     if (staleIfError === 0 || !(error instanceof SnippetError) || effectOf(error) !== 'children') throw error;
     const kept = await recall(request, staleIfError);
-    if (kept === undefined) throw error;
+    if (!kept) throw error;
     const answer = { ...kept, error };
     if (remember) asked.set(request.key, Promise.resolve(answer));
     return answer;
@@ -254,7 +254,7 @@ export function openAnswers(settings: Settings, options: FetcherOptions) {
     const maxAge = cache === false || alwaysAsk ? 0 : cache.maxAge;
     if (offline || maxAge > 0) {
       const known = await recall(request, offline ? Infinity : maxAge);
-      if (known !== undefined) return known;
+      if (known) return known;
     }
     if (offline) throw new SiteError('not-cached', 'is not in the cache, and `offline` is set.', request.id);
     try {
@@ -270,10 +270,10 @@ export function openAnswers(settings: Settings, options: FetcherOptions) {
   };
 
   /** @throws SnippetError or SiteError `not-cached`: a later call makes the request again. */
-  const get = (request: SnippetRequest): Promise<Answer> => {
+  const get = (request: SnippetRequest) => {
     const { key } = request;
     const known = asked.get(key);
-    if (known !== undefined) return known;
+    if (known) return known;
     const answer = ask(request);
     asked.set(key, answer);
     const forget = () => {
@@ -287,7 +287,7 @@ export function openAnswers(settings: Settings, options: FetcherOptions) {
     get,
     lastGood,
 
-    /** Makes a request before its snippet is needed. One that fails is made again then. */
+    /** Makes a request early. One that fails is made again when its snippet is needed. */
     prefetch(request: SnippetRequest) {
       if (!hasConnection(settings) || isEnded) return;
       get(request).catch((error) => {
@@ -295,15 +295,15 @@ export function openAnswers(settings: Settings, options: FetcherOptions) {
       });
     },
 
-    get counts(): Counts & { cached: number } {
+    get counts() {
       return { requests: 0, retries: 0, fallbacks: 0, ...opened?.client.counts, cached };
     },
 
-    /** Warns once if all snippets were retrieved, as where the base URL for rendering is wrong. */
+    /** Warns once if all were retrieved, as with a wrong base URL for rendering. */
     routeWarnings(shown: Iterable<Answer>) {
       const missing = opened?.client.routeMissing;
       const variants = new Set(Array.from(shown, ({ variant }) => variant));
-      if (missing === undefined || isRouteWarned || [...variants].join() !== 'retrieve') return [];
+      if (!missing || isRouteWarned || [...variants].join() !== 'retrieve') return [];
       isRouteWarned = true;
       return [
         `No snippet was rendered: ${cleanText(missing.baseUrl)} answers ${missing.status} for every route. All were retrieved instead. Check SNIPPETS_RENDER_BASE_URL.`,

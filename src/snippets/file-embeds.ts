@@ -112,7 +112,7 @@ export function readEmbeds(file: ReadableFile, uses: SnippetUses) {
   return { embeds: embeds.slice(), invalid: described, warnings: notes };
 }
 
-function requestOf({ attributes, inIsland, misspelled }: FoundEmbed): SnippetRequest {
+function requestOf({ attributes, inIsland, misspelled }: FoundEmbed) {
   if (misspelled !== undefined) {
     const message = `The embed has the unknown attribute \`${misspelled}\`. Did you mean \`${intendedName(misspelled)}\`?`;
     throw new SiteError('unknown-attribute', message);
@@ -134,12 +134,12 @@ function requestOf({ attributes, inIsland, misspelled }: FoundEmbed): SnippetReq
 }
 
 /** Even if Markdown or an encoding has rewritten the tag. */
-function idAt(file: Buffer, start: number): string | undefined {
+function idAt(file: Buffer, start: number) {
   const [tag = ''] = file.toString('latin1', start, start + 1000).split(/>|&gt;/);
   return /\bid\s*=(?:[\s"'{\\]|&\w+;|&#\w+;|%\w\w)*([\w.-]+)/i.exec(tag)?.[1];
 }
 
-const faultTexts: Record<EmbedFault['flaw'], [ErrorCode, text: string]> = {
+const faultTexts: Record<EmbedFault['flaw'], [ErrorCode, string]> = {
   unclosed: ['embed-unclosed', 'The embed has no end tag.'],
   nested: ['embed-nested', 'The embed is inside the one of line {line}.'],
   'in-attribute': ['embed-in-attribute', 'The embed is in the attribute {attribute}, which contains code.'],
@@ -170,9 +170,9 @@ const warningTexts: Record<Warning, string> = {
 };
 
 /** Tells the lines of bytes, from 1. Reads the file when first asked. */
-export function lineFinder(file: Buffer): (offset: number) => number {
+export function lineFinder(file: Buffer) {
   let ends: number[] | undefined;
-  return (offset) => {
+  return (offset: number) => {
     ends ??= [...file.toString('latin1').matchAll(/\n|$/g)].map(({ index }) => index);
     return ends.findIndex((end) => end >= offset) + 1;
   };
@@ -187,7 +187,7 @@ export function blockFinder(htmlOf: (key: string) => string | undefined, placeOf
   };
   const found = new Map<number, { first: string; others: number }>();
   return {
-    add(name: string, page: Buffer, embeds: readonly FileEmbed[]): void {
+    add(name: string, page: Buffer, embeds: readonly FileEmbed[]) {
       for (const { request, start, form, inParagraph, paragraph } of embeds) {
         if (!inParagraph || paragraph !== undefined || form.as !== 'html' || form.layers.length > 0) continue;
         if (!isBlock(request.key)) continue;
@@ -207,7 +207,7 @@ export function blockFinder(htmlOf: (key: string) => string | undefined, placeOf
 
 /** Adds what the option `params` returns for a page and a language to requests, whose own params win. */
 export function pageParams(params: ParsedOptions['params'], page: string): ReadableFile['addParams'] {
-  if (params === undefined) return undefined;
+  if (!params) return undefined;
   const known = new Map<string | undefined, ReturnType<typeof paramsObject>>();
   return (request, lang) => {
     try {
@@ -218,6 +218,6 @@ export function pageParams(params: ParsedOptions['params'], page: string): Reada
       throw new SiteError('params-failed', `The option \`params\` failed for ${page}: ${reason}`);
     }
     const added = known.get(lang);
-    return added === undefined ? request : createRequest(request.id, { ...added, ...paramsObject(request) });
+    return added ? createRequest(request.id, { ...added, ...paramsObject(request) }) : request;
   };
 }

@@ -21,14 +21,10 @@ const answerSchema = z.object({
 export type KeptAnswer = z.infer<typeof answerSchema>;
 
 const operationTimeout = 2_000;
-// For storages that delete old entries: how long an answer is kept at least, in milliseconds.
+// At least, in storages that delete old entries, in milliseconds.
 const keepFor = 30 * 24 * 60 * 60 * 1000;
 
-/**
- * Never fails a build: a storage that fails or hangs is not used for the rest of the run, which is a warning.
- *
- * @param folder where they are, unless the user has named a storage.
- */
+/** Never fails a build: a storage that fails or hangs is not used for the rest of the run, which is a warning. */
 export function keptAnswers(
   folder: string,
   cache: Exclude<Settings['cache'], false>,
@@ -60,10 +56,11 @@ export function keptAnswers(
         storage ??= open();
         return await withTimeout(storage.then(operation));
       } catch (error) {
-        const isFirst = !failed.read && !failed.write;
-        failed[kind] = true;
         const reason = reasonOf(connectionError ?? error);
-        if (isFirst) warn(`The snippet cache failed and is not used for this run: ${reason}`);
+        if (!failed.read && !failed.write) {
+          warn(`The snippet cache failed and is not used for this run: ${reason}`);
+        }
+        failed[kind] = true;
         return undefined;
       }
     });
@@ -97,14 +94,14 @@ export function keptAnswers(
   };
 }
 
-/** unstorage's own, but a file is replaced as a whole: a build that is killed leaves no partial one. */
+/** unstorage's own, but a build that is killed leaves no partial file. */
 function fileDriver(base: string): Driver {
   return { ...fsLite({ base }), setItem: (key, value) => writeAtomically(join(base, key), value) };
 }
 
 const ticks = 10;
 
-/** Counts time in which this process could have read an answer: while Vite bundles, it may stand still for longer. */
+/** Counts time in which this process could have read an answer: while Vite bundles, it may stand still. */
 function withTimeout<T>(work: Promise<T>) {
   const { promise, reject } = Promise.withResolvers<never>();
   let left = ticks;

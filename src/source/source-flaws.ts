@@ -7,7 +7,7 @@ import { fileOf, placeIn, type SiteSource, shownSource, withoutComments } from '
 type Parts = { [Name in 'id' | 'callee' | 'key' | 'property' | 'source']?: SyntaxNode | null };
 type Lists = { [Name in 'arguments' | 'expressions' | 'properties' | 'quasis']?: SyntaxNode[] };
 
-/** A node of the syntax tree (ESTree) from Vite's parser, with the parts that are looked at by name. */
+/** A node of the syntax tree (ESTree) from Vite's parser, with the parts that are read. */
 export interface SyntaxNode extends Parts, Lists {
   type: string;
   name?: unknown;
@@ -17,7 +17,7 @@ export interface SyntaxNode extends Parts, Lists {
 /** `passes`: to a server island. Astro encrypts it, so no file shows it. `names`: as in `querySelector('snippet-embed')`. */
 type Use = 'writes' | 'passes' | 'names' | 'imports';
 
-/** What a module does with the element, and with the component. */
+/** What a module does with the element and the component. */
 export type WrittenEmbeds = ReadonlySet<Use>;
 
 // Characters that no source contains stand for the expressions of a template.
@@ -27,12 +27,12 @@ const examples =
   /<(code|pre|kbd|samp|[\w-]+(?=\s[^>]*\bdata-snippets-ignore))\b[\s\S]*?(?:<\/\1>|$)|<!--[\s\S]*?(?:-->|$)/gi;
 // They create an element of the name they are given.
 const creators = /^[_$]*(?:h|element|jsx\w*|create\w*|resolve\w*Component|(?:ssrR|r)enderComponent)$/;
-// They search for the text that they are given first, or say it.
+// They search for their first argument, or say it.
 const naming =
   /^(?:includes|\w*ndexOf|\w+With|split|search|match\w*|replace\w*|querySelector\w*|closest|getElementsByTagName|define|get|whenDefined|test|exec|debug|info|log|warn|error|\w*Error)$/;
 const codeElement = /^(?:code|pre|kbd|samp)$/;
 
-/** Tells from a module's syntax tree whether it writes the element, or only mentions it. */
+/** Whether a module writes the element, or only mentions it. */
 export function findWritten(program: SyntaxNode) {
   const found = new Set<Use>();
 
@@ -81,7 +81,7 @@ export function findWritten(program: SyntaxNode) {
   return found;
 }
 
-function textOf(node: SyntaxNode | null | undefined) {
+function textOf(node?: SyntaxNode | null) {
   const value = node?.value as { cooked?: unknown } | null | undefined;
   const text = value?.cooked ?? value;
   return typeof text === 'string' ? text : '';
@@ -89,14 +89,14 @@ function textOf(node: SyntaxNode | null | undefined) {
 
 const keyOf = ({ key }: SyntaxNode) => key?.name ?? textOf(key);
 
-/** What is wrong with a module: the end of a sentence. Without a code, it is a warning. */
-type Flaw = readonly [message: string, code?: ErrorCode];
+/** The end of a sentence about a module. Without a code, it is a warning. */
+type Flaw = [message: string, code?: ErrorCode];
 
 const perhapsOnDemand: Flaw = [
   'mentions an embed, and is part of what renders pages on demand, where it would stay empty. There, fetch the snippet with SnippetClient from astro-snippets/client in the frontmatter of the page.',
 ];
-// By the environments of Vite in which nothing replaces an embed.
-const flaws: Readonly<Record<string, readonly [certain: Flaw, perhaps: Flaw]>> = {
+// By Vite's environments in which nothing replaces an embed.
+const flaws: Record<string, [certain: Flaw, perhaps: Flaw]> = {
   client: [
     ['writes <snippet-embed> in the browser, where nothing replaces it.', 'embed-in-browser'],
     ['mentions snippet-embed. An embed that it writes in the browser would stay empty.'],
@@ -111,7 +111,7 @@ const flaws: Readonly<Record<string, readonly [certain: Flaw, perhaps: Flaw]>> =
 };
 const inIsland: Flaw = ['passes an embed to a server island, which is rendered on demand.', 'on-demand-page'];
 
-/** Why a module of an environment must not be published; `undefined` if it may. */
+/** Why an environment must not publish a module; `undefined` if it may. */
 export function flawOf(found: WrittenEmbeds, id: string, environment: string) {
   const [certain, perhaps] = flaws[environment] ?? [];
   const isWritten = found.has('writes') || (environment === 'ssr' && found.has('imports'));
@@ -134,7 +134,8 @@ export function checkBundle(
   // A bundle copies the code of its modules.
   if (candidates.length === 0) return;
   const chunks = Object.values(bundle).flatMap((chunk) => ('modules' in chunk ? [chunk.modules] : []));
-  const errors: { code: ErrorCode; text: string }[] = [];
+  const entries: string[] = [];
+  let firstCode: ErrorCode | undefined;
   for (const [id, found] of candidates) {
     if (!chunks.some((bundled) => /snippet/i.test(bundled[id]?.code ?? ''))) continue;
     const reached = environment === 'ssr' ? reach(context, id, source) : 'page';
@@ -144,24 +145,24 @@ export function checkBundle(
     const file = fileOf(id);
     const place = isStore(id) ? 'The store of collections' : placeIn(file, source.folders.root).place;
     if (!code) warn(file, `${place} ${message}`);
-    else errors.push({ code, text: `${place}\n    ${message}` });
+    else entries.push(`${place}\n    ${message}\n`);
+    firstCode ??= code;
   }
-  const [first] = errors;
-  if (!first) return;
-  const files = errors.length === 1 ? 'A file contains' : `${errors.length} files contain`;
-  const entries = errors.map(({ text }) => `${text}\n`).sort();
-  throw userError(first.code, [`${files} embeds where no snippet can be inlined.\n`, ...entries].join('\n'));
+  if (!firstCode) return;
+  const files = entries.length === 1 ? 'A file contains' : `${entries.length} files contain`;
+  const headline = `${files} embeds where no snippet can be inlined.\n`;
+  throw userError(firstCode, [headline, ...entries.sort()].join('\n'));
 }
 
 export const isStore = (id: string) => id.endsWith('astro:data-layer-content');
 
-// They import everything: not all that is reached through them alone is shown on a page.
+// They import everything, shown on a page or not.
 const contentModules =
   /astro:content|astro:asset-imports|content-modules\.mjs|data-layer|[?&]astro(?:Content|PropagatedAssets)/;
 // Runs for prerendered pages, too.
 const middleware = /(?:virtual:astro:|astro-internal:)middleware/;
 
-/** Whether pages that are rendered on demand show what a module of the server bundle writes. */
+/** Whether pages rendered on demand show what a module of the server bundle writes. */
 function reach(context: Rolldown.PluginContext, id: string, { folders, routes, isMixed }: SiteSource) {
   const onDemand = routes.filter(({ isPrerendered, origin }) => !isPrerendered && origin !== 'internal');
   const pages = new Set(onDemand.map(({ entrypoint }) => fileOf(join(folders.root, entrypoint))));
@@ -188,7 +189,7 @@ export function refuseUnrendered(source: string, file: string, root: string, ast
   if (!isMdx && !source.includes('astro-snippets/components')) return;
   const text = withoutComments(source, file);
   const found = (isMdx ? imageText : title).exec(text);
-  if (found === null) return;
+  if (!found) return;
   const [whole, element, name] = found;
   const { length: line } = text.slice(0, found.index + whole.length).split('\n');
   const where = isMdx
@@ -197,6 +198,6 @@ export function refuseUnrendered(source: string, file: string, root: string, ast
   const message = `${shownSource(file, root)}:${line} contains <${name}> in ${where}`;
   const embed = '<snippet-embed id="42"></snippet-embed>';
   const hint = `Write ${isMdx ? `<img src="…" alt='${embed}' />` : embed} there.`;
-  const error = userError('unrendered-component', message, hint);
-  throw Object.assign(error, { loc: { file, line, column: 0 } });
+  const loc = { file, line, column: 0 };
+  throw Object.assign(userError('unrendered-component', message, hint), { loc });
 }

@@ -8,7 +8,7 @@ import type { SyntaxNode, WrittenEmbeds } from './source-flaws.ts';
 import type { SiteSource } from './source-search.ts';
 
 const ownFolder = fileURLToPath(new URL('..', import.meta.url)).replaceAll('\\', '/');
-// In `astro dev`, Vite has replaced what is imported with its URL.
+// In `astro dev`, Vite replaces an import with its URL.
 const mention = new RegExp(
   `snippet-embed|astro-snippets/(?:dist/)?components|${ownFolder.replace(/[^\w/]/g, '\\$&')}components/`,
   'i',
@@ -35,7 +35,7 @@ export function sourcePlugin(
     name: 'astro-snippets:source',
     enforce: 'post',
     load: {
-      // Before the compiler, whose error for a title names neither file nor line.
+      // Before the compiler, whose error names neither file nor line.
       order: 'pre',
       filter: { id: astro >= 7 ? /\.mdx$/ : /\.(?:astro|mdx)$/ },
       async handler(id) {
@@ -49,15 +49,15 @@ export function sourcePlugin(
       order: 'post',
       filter: { code: mention },
       async handler(text, id) {
-        // A site without embeds does not load it.
+        // Not loaded for a site without embeds.
         const { findWritten, flawOf, isStore } = await import('./source-flaws.ts');
         const { fileOf, placeIn } = await import('./source-search.ts');
         const file = fileOf(id);
-        // This package's code says nothing about the site.
+        // This package's own code.
         if (file.startsWith(ownFolder)) return;
         await onMention();
         const { name: environment, mode } = this.environment;
-        const found: Map<string, WrittenEmbeds> = modules.get(environment) ?? new Map();
+        const found = modules.get(environment) ?? new Map<string, WrittenEmbeds>();
         modules.set(environment, found);
         // It is too long to be read.
         if (isStore(id)) found.set(id, new Set(['names']));
@@ -73,10 +73,9 @@ export function sourcePlugin(
         found.set(id, written);
         if (mode === 'build') return;
         // Each page of the dev server is checked when it is served.
-        const flaw = flawOf(written, id, environment === 'client' ? environment : 'prerender');
-        if (!flaw) return;
+        const [what, code] = flawOf(written, id, environment === 'client' ? environment : 'prerender') ?? [];
+        if (!what) return;
         const { place, line } = placeIn(file, source.folders.root);
-        const [what, code] = flaw;
         if (!code) return warn(file, `${place} ${what}`);
         const message = `[astro-snippets/${code}] ${place} ${what}\n${hints[code]}`;
         this.error({ message, id: file, loc: { file, line, column: 0 } });

@@ -5,7 +5,7 @@ import { parseRequest, type SnippetRequest } from '../client/snippet-request.ts'
 import { count } from '../client/text.ts';
 import { withoutCodeSpans } from '../embed/code-spans.ts';
 import { type AskedComponent, elementName } from '../embed/element.ts';
-import { type PlaceOf, userError } from '../failures/errors.ts';
+import { listPlaces, type PlaceOf, userError } from '../failures/errors.ts';
 import { canonicalPath, decodePath } from '../settings/site-urls.ts';
 
 const markdown = /\.(?:mdx?|markdown|mdown|mkdn|mkd|mdwn)$/i;
@@ -22,7 +22,7 @@ const alias = /import\s*\{[^}]*\bSnippet\s+as\s+([\w$]+)[^}]*\}\s*from\s*["']ast
 // Up to the parenthesis that closes it.
 const definition =
   /\b(?:defineSnippet|snippetLoader)\s*(?:<[^(]*>)?\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*/g;
-// With any quotes, which JSON escapes; a number in braces; or without quotes.
+// In quotes, which JSON escapes; a number in braces; or without quotes.
 const literalId =
   /(?<![\w:.-])id\s*=\s*(?:(?:\{\s*)?\\?(["'`])([^"'`{}$<>+\\]*)\\?\1|\{\s*(-?[\d.]+)\s*\}|([\w.-]+))/i;
 // With `>` in braces and in quotes.
@@ -31,8 +31,8 @@ const attributesOfTag = String.raw`(?:\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|"
 type SourceEmbed = ReturnType<typeof embedsIn>[number];
 
 /**
- * Finds the embeds that a source writes outside of comments and examples, in their order. Lines and columns begin at 1. An
- * `id` is empty without one, and `undefined` where it is computed. `inHeading`: of Markdown, except one written as an element.
+ * The embeds that a source writes outside of comments and examples, in order. Lines and columns begin at 1. `id` is empty
+ * without one, and `undefined` if it is computed. `inHeading`: of Markdown, not of `<h2>`.
  */
 export function embedsIn(file: string, text = readSource(file)) {
   if (!/snippet/i.test(text)) return [];
@@ -67,13 +67,13 @@ export function embedsIn(file: string, text = readSource(file)) {
     });
 }
 
-/** The request of an embed if it is known before a page is rendered, as params in JSON are. */
+/** The request of an embed, if it is known before a page is rendered. */
 export function literalRequest({ id, isComponent, attributes }: SourceEmbed) {
   const params = isComponent ? undefined : /\bparams='([^']*)'/i.exec(attributes)?.[1];
   try {
     return parseRequest(id, params);
   } catch {
-    // Computed, or an example. The pages will show which.
+    // Computed, or an example.
     return undefined;
   }
 }
@@ -96,7 +96,7 @@ function idIn(attributes: string) {
   return /\b(?:id|of)\b|\.\.\.|\$/.test(attributes) ? undefined : '';
 }
 
-/** The file of a path or a module's id, as Vite writes it: with slashes, without a query. */
+/** The file of a path or a module's id: with slashes, without a query. */
 export const fileOf = (id: string) => id.replace(/[?#].*$/, '').replaceAll('\\', '/');
 
 export const shownSource = (id: string, root: string) => posix.relative(fileOf(root), fileOf(id));
@@ -111,7 +111,7 @@ function readSource(file: string) {
 }
 
 /** The lines of a source that write embeds, or else the one that names the element or the component. */
-export function placeIn(file: string, root: string): { place: string; line: number } {
+export function placeIn(file: string, root: string) {
   const text = readSource(file);
   const lines = [...new Set(embedsIn(file, text).map(({ line }) => line))];
   const shown = withoutComments(text, file).split('\n');
@@ -125,7 +125,7 @@ export interface SiteSource {
   folders: Record<'root' | 'srcDir' | 'publicDir' | 'outDir', string>;
   base: string;
   routes: readonly IntegrationResolvedRoute[];
-  /** Files that Vite has loaded, and that mention embeds. They may be outside the project. */
+  /** Files that Vite has loaded, and that mention embeds, also outside the project. */
   loaded: Set<string>;
   /** Whether the server bundle also has the prerendered pages, as in Astro 5. */
   isMixed?: boolean;
@@ -140,7 +140,7 @@ const image = /\.(?:png|jpe?g|webp|avif|gif|svg)$/;
 
 export type SourceSearch = ReturnType<typeof sourceSearch>;
 
-/** Finds out where embeds are written. Sources are read once an error or a warning needs them. */
+/** Finds where embeds are written. Sources are read once an error or a warning needs them. */
 export function sourceSearch(source: SiteSource) {
   const { root, srcDir, publicDir } = source.folders;
   const onPage = new Map<string, SourceEmbed[]>();
@@ -157,8 +157,8 @@ export function sourceSearch(source: SiteSource) {
     return routes.find(({ patternRegex }) => patternRegex.test(path) || patternRegex.test(`${path}/`));
   };
 
-  /** Those of the modules behind a page; all, if these are not known. */
-  const embedsOn = (page: string | undefined) => {
+  /** Those of the modules behind a page; all, if it is not known. */
+  const embedsOn = (page?: string) => {
     const { importsOf } = source;
     const entry = page === undefined ? undefined : routeOf(page)?.entrypoint;
     if (!entry || !importsOf) return all();
@@ -178,8 +178,8 @@ export function sourceSearch(source: SiteSource) {
     ...new Set(embeds.map(({ file, line }) => `${shownSource(file, root)}:${line}`)),
   ];
 
-  /** @param page `undefined` for a snippet, which is written in all of the places: an embed is in one. */
-  const describe = (found: SourceEmbed[], page: string | undefined, isDoubtful = false) => {
+  /** @param page `undefined` for a snippet, which is in all of the places. An embed is in one. */
+  const describe = (found: SourceEmbed[], page?: string, isDoubtful = false) => {
     const places = placesOf(found);
     if (places.length === 0) return '';
     const isComputed = found.some(({ id }) => id === undefined);
@@ -190,7 +190,7 @@ export function sourceSearch(source: SiteSource) {
     return `written in ${new Intl.ListFormat('en-GB', { type }).format(shown)}${isComputed ? ', id computed' : ''}`;
   };
 
-  /** Says where an embed, or a snippet on any page, is written; empty if that is not known. */
+  /** Where an embed, or a snippet on any page, is written; empty if that is not known. */
   const whereWritten: PlaceOf = ({ id, file, line = 1, code, isDoubtful }) => {
     const copied = join(publicDir, file ?? '');
     if (statSync(copied, { throwIfNoEntry: false })?.isFile()) {
@@ -207,7 +207,7 @@ export function sourceSearch(source: SiteSource) {
     source,
     whereWritten,
 
-    /** What pages may ask for, by the ids that are written in `srcDir`. */
+    /** What pages may ask for, as written in `srcDir`. */
     literalRequests() {
       const inside = all().filter(({ file }) => !shownSource(file, srcDir).startsWith('../'));
       return inside.flatMap((embed) => literalRequest(embed) ?? []);
@@ -240,11 +240,10 @@ export function sourceSearch(source: SiteSource) {
     /** Warns of embeds in frontmatter where the site draws images. */
     imageWarnings() {
       const drawn = source.routes.find(({ type, pattern }) => type === 'endpoint' && image.test(pattern));
-      const [place, ...more] = drawn ? placesOf(all().filter(({ inFrontmatter }) => inFrontmatter)) : [];
-      if (!place) return [];
-      const others = more.length === 0 ? '' : ` and ${count(more.length, 'more place')}`;
+      const places = drawn ? placesOf(all().filter(({ inFrontmatter }) => inFrontmatter)) : [];
+      if (places.length === 0) return [];
       return [
-        `${place}${others}: the frontmatter has an embed, and ${drawn?.pattern} makes images. An image that shows this text shows the tag. Use the text of a collection's entry there (getEntry(…).data.text), or a title without an embed.`,
+        `${listPlaces(places)}: the frontmatter has an embed, and ${drawn?.pattern} makes images. An image that shows this text shows the tag. Use the text of a collection's entry there (getEntry(…).data.text), or a title without an embed.`,
       ];
     },
 
@@ -266,10 +265,10 @@ export function sourceSearch(source: SiteSource) {
 const contentTypes = 'md,mdx,markdown,mdown,mkdn,mkd,mdwn,htm,html,json,yml,yaml,toml';
 const moduleTypes = 'astro,js,cjs,mjs,jsx,ts,cts,mts,tsx,vue,svelte';
 
-/** Whether a file may be an entry of a collection, which no module imports. */
+/** May be an entry of a collection, which no module imports. */
 const isContent = (file: string) => contentTypes.split(',').includes(extname(file).slice(1));
 
-/** Files in `srcDir`, loaded ones, and content in the project outside of packages, the output and hidden folders. */
+/** Files in `srcDir`, loaded ones, and content in the project, but for packages, the output and hidden folders. */
 function listSources({ folders: { root, srcDir, publicDir, outDir }, loaded }: SiteSource) {
   const list = (cwd: string, types: string) => {
     const left = [publicDir, outDir].map((path) => `${shownSource(path, cwd)}/**`);
@@ -281,7 +280,7 @@ function listSources({ folders: { root, srcDir, publicDir, outDir }, loaded }: S
 }
 
 /** The embeds that may be the one on a page, or those of a snippet on any page. */
-function likely(embeds: SourceEmbed[], id: string | undefined, page: string | undefined) {
+function likely(embeds: SourceEmbed[], id?: string, page?: string) {
   const literal = embeds.filter((one) => one.id !== undefined && one.id.toLowerCase() === id?.toLowerCase());
   const computed = embeds.filter((one) => one.id === undefined);
   if (page === undefined) return literal.length > 0 ? literal : computed;

@@ -41,9 +41,8 @@ export function snippetHandlers(
 
   const answer = (request: Request, id: number, send: (content: string) => Response) => {
     const authorization = request.headers.get('authorization') ?? '';
-    const isValid =
-      apiKey === undefined ? /^Bearer \S+$/.test(authorization) : authorization === `Bearer ${apiKey}`;
-    if (!isValid) return problem(401, 'No valid API key was provided.');
+    const [, key] = /^Bearer (\S+)$/.exec(authorization) ?? [];
+    if (!key || key !== (apiKey ?? key)) return problem(401, 'No valid API key was provided.');
     const found = snippets[id];
     if (found === undefined) return problem(404, `There is no snippet ${id}.`);
     if (typeof found === 'string') return send(found);
@@ -51,12 +50,18 @@ export function snippetHandlers(
       const params = new URL(request.url).searchParams.get('params') ?? '{}';
       return send(found(JSON.parse(params)));
     }
-    const times = failed.get(id) ?? 0;
-    if (times >= (found.times ?? Infinity)) return send(found.content ?? '');
-    failed.set(id, times + 1);
-    if (found.status === 'network-error') return HttpResponse.error();
-    const headers = found.retryAfter === undefined ? {} : { 'retry-after': found.retryAfter };
-    return problem(found.status, found.detail ?? `Snippet ${id} is set to fail.`, headers);
+    const {
+      status,
+      detail = `Snippet ${id} is set to fail.`,
+      retryAfter,
+      times = Infinity,
+      content = '',
+    } = found;
+    const failures = failed.get(id) ?? 0;
+    if (failures >= times) return send(content);
+    failed.set(id, failures + 1);
+    if (status === 'network-error') return HttpResponse.error();
+    return problem(status, detail, retryAfter && { 'retry-after': retryAfter });
   };
 
   const handle = (url: string, fieldsOf: (id: number) => object) =>
@@ -71,7 +76,7 @@ export function snippetHandlers(
   ];
 }
 
-function problem(status: number, detail: string, headers: object = {}): Response {
+function problem(status: number, detail: string, headers?: object | '') {
   const type = `https://snippets.test/problems/${status}`;
   return HttpResponse.json(
     { status, title: STATUS_CODES[status], detail, type },
