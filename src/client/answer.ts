@@ -23,7 +23,7 @@ const schemas: Record<Variant, z.ZodType<Partial<RetrievedSnippet>>> = {
 };
 
 const cleaned = z.string().transform(cleanText);
-// A field of the wrong type is dropped, and the others stay.
+// A field of the wrong type is dropped alone.
 const problemText = cleaned.optional().catch(undefined);
 const problemSchema = z.object({ title: problemText, detail: problemText, type: problemText });
 
@@ -43,7 +43,7 @@ function read<T>(schema: z.ZodType<T>, body: Uint8Array) {
 
 export interface Response {
   code?: SnippetErrorCode | undefined;
-  value?: Omit<RetrievedSnippet, 'id'> | undefined;
+  value?: Omit<RetrievedSnippet, 'id'>;
   status?: number;
   problem?: Problem | undefined;
   /** Why there is no answer, cleaned. */

@@ -19,7 +19,7 @@ export const timerLength = (milliseconds: number) => Math.min(milliseconds, long
 export const systemClock: Clock = {
   now: () => performance.timeOrigin + performance.now(),
   random: Math.random,
-  // Node would wrap the reason, with which callers compare.
+  // Node wraps the reason, with which callers compare.
   wait: (milliseconds, signal = AbortSignal.any([])) =>
     unlessAborted(signal, sleep(timerLength(milliseconds), undefined, { signal })),
 };
@@ -34,7 +34,7 @@ export function unlessAborted<T>(signal: AbortSignal, work: Promise<T>) {
   });
 }
 
-/** Called with each step of longer work. A line is made only to be shown. */
+/** For each step of longer work. A line is made only to be shown. */
 export type Progress = (describe: () => string) => void;
 
 /** Returns a function for each step, which shows a line now and then. Times are in milliseconds. */

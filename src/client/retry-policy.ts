@@ -3,7 +3,6 @@ import type { Limits } from './limits.ts';
 import type { Job } from './scheduler.ts';
 import type { BaseUrl, Variant } from './snippet-request.ts';
 
-/** Whether an endpoint may be asked. */
 export type EndpointStatus =
   | 'open'
   | 'held' // It asked to wait.

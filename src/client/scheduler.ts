@@ -55,7 +55,7 @@ function createJob(
     preferred: last.endpoint,
     cameAt,
     attempts: 0,
-    /** Attempts that say something about the snippet. */
+    /** Attempts that count against the snippet. */
     counted: 0,
     /** Milliseconds on the wire and between attempts, without waits for a turn. */
     spent: 0,
@@ -170,8 +170,7 @@ export class Scheduler {
       if (this.#jobs.size === 0) {
         this.#endAlarm();
         // What comes later has its own patience.
-        const isAnyGivenUp = this.#options.endpoints.some(({ isGivenUp }) => isGivenUp);
-        if (!isAnyGivenUp) this.#failingSince = Infinity;
+        if (!this.#options.endpoints.some(({ isGivenUp }) => isGivenUp)) this.#failingSince = Infinity;
       }
     }
   }
@@ -219,7 +218,7 @@ export class Scheduler {
     }
   }
 
-  /** Once for all that come together, so that the first request is drawn from all. */
+  /** Once for all that come together: the first request is drawn from all. */
   #look() {
     if (this.#isLooking) return;
     this.#isLooking = true;
@@ -234,7 +233,7 @@ export class Scheduler {
     });
   }
 
-  /** Reads the clock once: what is due between two readings would get no alarm. */
+  /** Reads the clock once: what falls due between two readings gets no alarm. */
   #start(now: number) {
     const { endpoints } = this.#options;
     if (endpoints.some((one) => ['held', 'given-up'].includes(one.status(now)))) {
@@ -255,7 +254,7 @@ export class Scheduler {
     this.#setAlarm(now);
   }
 
-  /** Starts one at random, so that the first answers say something about all. */
+  /** Starts one at random: the first answers say something about all. */
   #startOne(jobs: Job[], now: number): boolean {
     const from = Math.floor(this.#options.clock.random() * jobs.length);
     for (let tried = 0; tried < jobs.length; tried += 1) {
@@ -300,7 +299,7 @@ export class Scheduler {
     const isLate = ways.every(({ endpoint }) => endpoint.givenUpAt < job.cameAt);
     const mayAsk = ways.some(({ endpoint }) => endpoint.hasWitness || now >= endpoint.nextWitness);
     if (isLate && mayAsk) return undefined;
-    // In whole seconds: one reason is reported for all.
+    // In whole seconds: one reason for all.
     const time = formatDuration(Math.round(triedFor / 1000) * 1000 || triedFor);
     const reason = `no request has succeeded for ${time}; the last one failed: ${describe(lastFailure)}`;
     return new SnippetError('unavailable', reason, place);
@@ -322,7 +321,7 @@ export class Scheduler {
     return isGivenUp ? nextWitness : Math.min(nextWitness, this.#patienceEnds(endpoint));
   }
 
-  /** Asks whether an endpoint responds, if snippets wait for it that cannot ask the other one. */
+  /** Asks whether an endpoint responds, if snippets wait that cannot ask the other one. */
   #sendWitness(endpoint: Endpoint, now: number) {
     const { clock, limits, most } = this.#options;
     const status = endpoint.status(now);
@@ -337,8 +336,7 @@ export class Scheduler {
     if (untried.length + again.length === 0) return;
     endpoint.hasWitness = true;
     endpoint.nextWitness = now + witnessDelay(endpoint.failedWitnesses, clock.random(), limits);
-    const failing = new Set(again.map(({ request }) => request.id));
-    const answered = this.#answered.filter(({ id }) => !failing.has(id));
+    const answered = this.#answered.filter(({ id }) => again.every(({ request }) => request.id !== id));
     // One that may never arrive proves nothing. An answer to an untried one is of use.
     if (answered.length > 0 && (status === 'doubted' || untried.length === 0)) {
       this.counts.retries += 1;
@@ -475,7 +473,7 @@ export class Scheduler {
       this.#hasRoute = true;
       this.#fallbacksInARow = 0;
     }
-    // Only fallbacks that arrive count: both variants may be down.
+    // Only those that arrive count: both variants may be down.
     if (!isFallback || variant === 'render') return;
     this.#fallbacksInARow += 1;
     if (preferred.isLeft || this.#fallbacksInARow < limits.fallbacksInARow) return;
@@ -489,7 +487,7 @@ export class Scheduler {
     const { endpoint, request, isWitness, isFirst, startedAt } = turn;
     if (this.#failingSince === Infinity) this.#failingSince = startedAt;
     endpoint.lastFailure = response;
-    // Not below its start: a few snippets that keep failing must not slow down the others.
+    // Not below its start: a few that keep failing must not slow down the others.
     this.#pace = Math.min(Math.max(firstPace, Math.floor(this.#pace / 2)), most());
     if (isFirst) endpoint.row.add(request.id);
     if (isWitness) {
@@ -509,9 +507,9 @@ export class Scheduler {
 
   #announceSilence(now: number) {
     const { endpoints, notify, patience } = this.#options;
+    if (patience === 0 || this.#isSilent) return;
     const isAnyTrusted = endpoints.some((one) => ['open', 'held'].includes(one.status(now)));
-    const mayBeAlive = this.#answered.length > 0 && isAnyTrusted;
-    if (patience === 0 || this.#isSilent || mayBeAlive) return;
+    if (isAnyTrusted && this.#answered.length > 0) return;
     const endpoint = endpoints.find(({ lastFailure }) => lastFailure);
     if (!endpoint?.lastFailure || now < this.#failingSince + silenceBeforeNotice) return;
     this.#isSilent = true;

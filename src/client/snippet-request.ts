@@ -63,7 +63,7 @@ export type ParamsOf<Schema extends ParamsSchema | undefined> = Schema extends P
   : undefined;
 
 /**
- * Gives a snippet a name in code, and its params a type, which the editor, `astro check` and the build check.
+ * Gives a snippet a name in code, and its params a type that the editor, `astro check` and the build check.
  *
  * @throws SnippetError `invalid-id`
  *
@@ -117,9 +117,7 @@ function shown(value: unknown) {
 /** With sorted keys. An API key is refused: pages, the manifest and the service's log would show it. */
 function canonicalParams(params: unknown) {
   if (params === undefined) return undefined;
-  if (!isPlainObject(params)) {
-    throw invalidParams(`params must be a plain object, not ${kindOf(params)}.`);
-  }
+  if (!isPlainObject(params)) throw invalidParams(`params must be a plain object, not ${kindOf(params)}.`);
   const text = JSON.stringify(canonicalCopy(params, 'params', []));
   refuseKey(text);
   return text === '{}' ? undefined : text;
@@ -153,7 +151,7 @@ function canonicalCopy(value: unknown, path: string, ancestors: readonly object[
     return Array.from(value, (inner, index) => copyOf(inner, `${path}[${index}]`));
   }
   if (!isPlainObject(value)) throw invalid(`is ${kindOf(value)}: pass plain objects, arrays and values.`);
-  // Without a prototype, so that __proto__ is a key like any other.
+  // Without a prototype: __proto__ is a key like any other.
   const copy: Record<string, unknown> = Object.create(null);
   for (const key of Object.keys(value).sort()) {
     if (!key.isWellFormed()) throw invalid('has a key that contains half of a surrogate pair.');

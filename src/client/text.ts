@@ -37,7 +37,7 @@ export function formatBytes(bytes: number) {
 }
 
 const maxLength = 300;
-// More than 300, since escape sequences between them are removed.
+// More, since escape sequences in between are removed.
 const maxRead = maxLength * 4;
 
 // CSI, OSC and other strings, and sequences of two characters. None matches past the next escape: Node's
@@ -68,7 +68,6 @@ export function cleanText(text: string) {
 export const cleanLines = (text: string) =>
   harmless(text.replace(sequences, '').replace(unprintableInLines, ''));
 
-/** Why something failed, whatever was thrown. */
 export const reasonOf = (thrown: unknown) =>
   cleanText(String((thrown as Error | undefined)?.message ?? thrown));
 
@@ -124,7 +123,7 @@ function encodings(key: string) {
 
 type KeySearch = ReturnType<typeof keySearch>;
 
-/** Finds an API key in every form that encoders give to a whole key. */
+/** Finds an API key in every form that encoders give a whole key. */
 export function keySearch(key: string) {
   const encoded = encodings(key);
   const written = [...key].map(characterPattern).join('\\s*');

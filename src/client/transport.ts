@@ -16,7 +16,7 @@ export interface Answer {
   body: Uint8Array;
 }
 
-/** Why there is no complete answer. Its message is not clean. */
+/** Why there is no whole answer. Its message is not clean. */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
   readonly kind: 'network' | 'timeout' | 'certificate' | 'too-large' | 'invalid-options';
@@ -132,9 +132,7 @@ type Cause = Pick<NodeJS.ErrnoException, 'code' | 'message'>;
 
 /** One cause for each IP address that was tried. */
 function innermost(error: unknown): Cause[] {
-  if (error instanceof AggregateError && error.errors.length > 0) {
-    return error.errors.flatMap(innermost);
-  }
+  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.flatMap(innermost);
   if (!(error instanceof Error)) return [{ message: reasonOf(error) }];
   return error.cause === undefined ? [error] : innermost(error.cause);
 }
@@ -183,7 +181,7 @@ function createDispatcher({ ca, concurrency, limits, needsEnd }: TransportOption
     return new EnvHttpProxyAgent({
       ...options,
       httpsProxy: proxy.url,
-      // Otherwise undici reads it from the environment, and no request uses HTTP.
+      // Or undici reads it from the environment. No request uses HTTP.
       httpProxy: '',
       connectTimeout,
       requestTls: verified,
@@ -198,7 +196,7 @@ function createDispatcher({ ca, concurrency, limits, needsEnd }: TransportOption
   }
 }
 
-/** Read from undici's variables. The scheme may be missing, as with curl. */
+/** Of undici's variables. The scheme may be missing, as with curl. */
 function proxyVariable() {
   for (const protocol of ['https', 'http']) {
     const names = [`${protocol}_proxy`, `${protocol.toUpperCase()}_PROXY`];
@@ -209,7 +207,7 @@ function proxyVariable() {
   return undefined;
 }
 
-// Where the built-in fetch of Node 22 and 24 looks up its dispatcher.
+// Where the `fetch` of Node 22 and 24 looks up its dispatcher.
 const builtInDispatcher = Symbol.for('undici.globalDispatcher.1');
 
 let undici: typeof import('undici') | undefined;

@@ -23,10 +23,10 @@ export interface Attribute extends Range {
 }
 
 /** In `text`, there are entities and tags, in `rcdata` entities. */
-export type TextKind = 'text' | 'rcdata' | 'raw' | 'cdata';
+type TextKind = 'text' | 'rcdata' | 'raw' | 'cdata';
 
 /** Called in document order. `Context` is what is kept about the current element. */
-export interface Visitor<Context> {
+interface Visitor<Context> {
   /** XML has no raw text and no optional end tags. */
   isXml?: boolean;
   /**
@@ -60,7 +60,7 @@ const deepest = 512;
 
 const words = (list: string) => new Set(list.split(/\s+/));
 
-/** Those that end an open paragraph (HTML Standard, "in body" insertion mode). */
+/** They end an open paragraph (HTML Standard, "in body" insertion mode). */
 export const blockElements = words(
   `address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer form
   h1 h2 h3 h4 h5 h6 header hgroup hr li listing main menu nav ol p plaintext pre search section summary table ul
@@ -199,7 +199,7 @@ function markupAt(text: string, from: number) {
 
 const isLetter = (code: number) => (code | 32) >= 97 && (code | 32) <= 122;
 
-/** Where a match of a global or sticky pattern ends. */
+/** Where a global or sticky pattern's match ends. */
 export function matchEnd(pattern: RegExp, text: string, from: number) {
   pattern.lastIndex = from;
   return pattern.test(text) ? pattern.lastIndex : undefined;

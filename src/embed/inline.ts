@@ -22,12 +22,11 @@ export interface Content {
   leavesOpen?: true | undefined;
 }
 
-/** Content in one form. */
 export type Composed = ReturnType<typeof compose>;
 
 export type PlacedEmbed = Pick<FoundEmbed, 'start' | 'end' | 'children' | 'form' | 'paragraph'>;
 
-/** @returns text of which every character is a byte, and whether no paragraph can contain it. */
+/** @returns text whose characters are bytes, and whether no paragraph can contain it. */
 export function compose(content: Content, { as, layers, mark }: Form) {
   const encoded = encode(content[as], layers);
   // If the second mark is swallowed, it is part of a tag, or text.
@@ -64,7 +63,7 @@ function childrenOf(page: string, { children, form, paragraph }: PlacedEmbed) {
   return { text, isBlock: !!paragraph && isBlockLevel(text) };
 }
 
-/** Encodes text through all layers, innermost first. */
+/** Through all layers, innermost first. */
 export function encode(text: string, inside: readonly Layer[]) {
   return inside.reduceRight(
     (inner, layer, index) => layers[layer].encode(inner, inside[index + 1]),
@@ -72,10 +71,10 @@ export function encode(text: string, inside: readonly Layer[]) {
   );
 }
 
-/** Text of which every character is a byte of UTF-8. */
+/** Text whose characters are bytes of UTF-8. */
 export const asBytes = (text: string) => Buffer.from(text).toString('latin1');
 
-/** Decodes an attribute of a file that was read as Latin-1. */
+/** Of a file that was read as Latin-1. */
 export function decodeAttribute(bytes: string) {
   // Most values are numbers or empty.
   return /[&\x80-\xff]/.test(bytes) ? decodeHTMLAttribute(Buffer.from(bytes, 'latin1').toString()) : bytes;
@@ -177,5 +176,4 @@ export const layers = {
   ascii: codec(/(?!)/g, String)(asAscii),
 } satisfies Record<string, Codec>;
 
-/** An encoding of text inside other text. */
 export type Layer = keyof typeof layers;

@@ -65,7 +65,7 @@ export interface Scan {
 
 /** Part of a file, decoded through the layers around it. */
 interface Part {
-  /** Every character is a byte of UTF-8, even if it was decoded. */
+  /** Every character is a byte of UTF-8, even where decoded. */
   text: string;
   layers: readonly Layer[];
   /** The offset of a character in the file. */
@@ -110,13 +110,12 @@ const charset = /<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([\w-]+)/i;
 // What can be read but declares UTF-16 is UTF-8.
 const utf8 = /^(?:unicode-1-1-)?utf-?(?:8|16(?:le|be)?)$/i;
 
-/** A file may declare that it is XHTML, or not UTF-8. */
+/** A file may say that it is XHTML, or not UTF-8. */
 function readDeclarations({ text, isPage, found: { embeds, warnings } }: Part) {
   const head = text.slice(0, declarationsEnd);
   const shown = embeds.find(({ form }) => form.as === 'html');
   const [isXml, encoding = charset.exec(head)?.[1] ?? 'utf-8'] = xml.exec(head) ?? [];
-  const isXhtml = isPage && shown && (isXml || xhtml.test(head));
-  if (isXhtml) warnings.push({ flaw: 'in-xhtml', start: shown.start });
+  if (isPage && shown && (isXml || xhtml.test(head))) warnings.push({ flaw: 'in-xhtml', start: shown.start });
   if (byteOrderMark.test(head) || utf8.test(encoding)) return;
   for (const embed of embeds) embed.form = { ...embed.form, layers: ['ascii', ...embed.form.layers] };
 }
@@ -156,7 +155,7 @@ function enter(part: Part, layer: Layer): Part {
   return { ...part, text, layers: [...part.layers, layer], at, isHtml: false };
 }
 
-// Two, since one with alternatives takes several times as long.
+// Two: one with alternatives takes several times as long.
 const marks = /snippet/gi;
 const hasLang = /lang\s*=/i;
 const componentTag = new RegExp(`<${writtenComponent.source}`, 'i');
@@ -220,8 +219,7 @@ function scanMarkup(part: Part, isXml = false) {
 
   const addElement = (tag: Tag, { inIsland, heading, lang }: Context, endTag: Range) => {
     const inHeading = !!heading && read(heading, 'id') !== undefined;
-    const own = paragraphOf(tag, endTag);
-    const place = { inIsland, inHeading, inParagraph: !!paragraph, paragraph: own };
+    const place = { inIsland, inHeading, inParagraph: !!paragraph, paragraph: paragraphOf(tag, endTag) };
     add({ ...part, lang }, tag, endTag, place);
   };
 
@@ -388,8 +386,8 @@ function scanJson(part: Part, inScript = false) {
 
 /** Scripts and styles, where no embed can work. */
 function scanCode(part: Part, flaw: Refusal, attribute?: string) {
-  const refused = startsIn(enter(part, 'json'), scanText);
-  part.found.faults.push(...refused.map((start) => ({ start, flaw, attribute })));
+  for (const start of startsIn(enter(part, 'json'), scanText))
+    part.found.faults.push({ start, flaw, attribute });
 }
 
 const opening = /(?=<snippet-embed[\t\n\f\r />])/i;
@@ -450,7 +448,7 @@ type Place = Pick<FoundEmbed, 'inIsland' | 'inHeading' | 'inParagraph' | 'paragr
 // Of text, which cannot show HTML.
 const inText: Place = { inIsland: false, inHeading: false, inParagraph: false };
 
-/** Adds an embed to the result, or a warning if it is not a valid one. */
+/** Adds an embed to the result, or a warning if it is not valid. */
 function add(part: Part, tag: Tag, endTag: Range, place = inText) {
   const { text, layers, at, found, isHtml, lang } = part;
   const start = at(tag.start);
@@ -480,7 +478,7 @@ function add(part: Part, tag: Tag, endTag: Range, place = inText) {
     children: {
       start: at(tag.end),
       end: at(endTag.start),
-      // Copied: a part of the page's text would keep all of it in memory.
+      // Copied: part of the page's text would keep all of it in memory.
       ...(as === 'text' && children !== '' && { text: textOf(Buffer.from(children, 'latin1').toString()) }),
     },
     form: inside.length === 0 ? plain[as] : { as, layers: inside },
