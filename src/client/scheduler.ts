@@ -55,7 +55,7 @@ function createJob(
     preferred: last.endpoint,
     cameAt,
     attempts: 0,
-    /** Attempts that count against the snippet. */
+    /** Attempts that say something about the snippet. */
     counted: 0,
     /** Milliseconds on the wire and between attempts, without waits for a turn. */
     spent: 0,
