@@ -111,7 +111,7 @@ export const hints = { ...ofSnippets, ...setup };
 export type SiteErrorCode = Exclude<keyof typeof ofSnippets, SnippetErrorCode>;
 export type ErrorCode = keyof typeof hints;
 
-/** What failures with different reasons have in common, and what `doctor` finds: sentences without a period. */
+/** For failures with different reasons, and for `doctor`: sentences without a period. */
 export const titles: Record<SnippetErrorCode, string> & Partial<Record<ErrorCode, string>> = {
   unauthorized: 'The API key is not valid',
   'payment-required': 'The subscription has expired',
@@ -151,7 +151,7 @@ export class SiteError extends Error {
 
   constructor(code: SiteErrorCode, reason: string, snippetId?: number) {
     const clean = cleanLines(reason);
-    super(snippetId === undefined ? clean : `Snippet ${snippetId} ${clean}`);
+    super(snippetId ? `Snippet ${snippetId} ${clean}` : clean);
     this.code = code;
     this.reason = clean;
   }
@@ -249,7 +249,7 @@ type Placed = Pick<PlacedSnippet, 'request' | 'places'>;
 /** With the time of the last good content, if that is shown instead. */
 type Failed = Placed & { error: SnippetFailure; fetchedAt?: number };
 
-/** @throws AstroError with one report of everything that a build fails for, unless children are shown. */
+/** @throws AstroError with one report of all that a build fails for. */
 export function throwFailures({ failed, notAsked, embeds, placeOf }: Failures) {
   // One stands for all that received the answer that ends the run.
   const ending = failed.filter(({ error }) => effectOf(error) === 'end');
@@ -322,9 +322,9 @@ export function listNames(names: readonly string[], most = 10) {
   return names.length > most ? `${shown} and ${names.length - most} more` : shown;
 }
 
-export function listPlaces(places: readonly string[]) {
-  const shown = places.slice(0, 3).join(', ');
-  const more = places.length - 3;
+export function listPlaces(places: readonly string[], most = 3) {
+  const shown = places.slice(0, most).join(', ');
+  const more = places.length - most;
   return more > 0 ? `${shown} and ${count(more, 'more place')}` : shown;
 }
 

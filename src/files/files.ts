@@ -36,7 +36,7 @@ export function contains(folder: string, path: string) {
 type Kind = FileKind | 'code' | 'compressed' | 'binary';
 
 // Everything else counts as text, so that an unknown format is searched.
-const kinds: readonly [kind: Kind, extensions: RegExp][] = [
+const kinds: [kind: Kind, extensions: RegExp][] = [
   ['html', /^\.(?:html?|xhtml)$/i],
   ['xml', /^\.(?:xml|rss|atom|rdf|svg|xslt?|kml|gpx|opml)$/i],
   ['json', /^\.(?:json|jsonl|ndjson|webmanifest|geojson|jsonld)$/i],
@@ -64,7 +64,7 @@ const binarySize = 64 * 1024 * KiB;
 const clockGranularity = 50;
 const turnMilliseconds = 10;
 
-/** How many bytes two pieces have in common: more than what is searched for can take. */
+/** The bytes that two pieces share: more than what is searched for can take. */
 export const overlaps = { key: 64 * KiB, embed: KiB, revision: 8 * KiB };
 
 // For all small files: garbage outside of the heap is collected late.
@@ -162,7 +162,7 @@ export function writeAtomically(
 function copyMode(from: string, to: string) {
   const mode = statsOf(from)?.mode;
   // Not all file systems have modes to change.
-  if (mode !== undefined && mode !== statSync(to).mode) chmodSync(to, mode & 0o777);
+  if (mode && mode !== statSync(to).mode) chmodSync(to, mode & 0o777);
 }
 
 /** A fixed name, so that what a killed process leaves is found and removed. */
@@ -215,7 +215,7 @@ export class StagedFiles {
   }
 }
 
-/** Writes the images of contents into folders of assets, unless they are there: names change with bytes. */
+/** Writes the images of contents into asset folders, unless they are there: names change with bytes. */
 export async function writeImages(
   folders: readonly string[],
   contents: Iterable<{ images?: readonly { copy?: { file: string } | undefined }[] | undefined } | undefined>,

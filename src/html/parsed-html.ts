@@ -38,7 +38,7 @@ const constructs: Record<string, string> = {
   'eof-in-cdata': 'a CDATA section',
 };
 
-/** Names what HTML leaves open that swallows the rest of a page. An open `<b>` does not. @param before one of `contexts` */
+/** What HTML leaves open that swallows the rest of a page, unlike an open `<b>`. @param before one of `contexts` */
 export function leftOpen(html: string, before = '') {
   // A tag, together with the letter that may follow.
   if (html.endsWith('<')) return constructs['eof-in-tag'];
@@ -58,9 +58,8 @@ export function leftOpen(html: string, before = '') {
   }
   // In <noscript> and <select>, it may be missing anyway.
   const errors: string[] = [];
-  const open = elementsOf(whole, { errors }).findLast(
-    (one) => swallows(one) && one.sourceCodeLocation?.endTag === undefined,
-  );
+  const elements = elementsOf(whole, { errors });
+  const open = elements.findLast((one) => swallows(one) && !one.sourceCodeLocation?.endTag);
   const construct = errors.map((code) => constructs[code]).find(Boolean);
   return construct ?? (open && `<${open.tagName}>`) ?? (before === '' ? 'a comment or a tag' : undefined);
 }

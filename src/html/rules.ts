@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { decodeHTMLAttribute } from 'entities/decode';
-import type { Snippet } from '../client/snippet-client.ts';
 import { paramsObject, type SnippetRequest } from '../client/snippet-request.ts';
 import { cleanText, reasonOf } from '../client/text.ts';
 import {
@@ -19,7 +18,7 @@ import { asBytes, type Content, decodeAttribute } from '../embed/inline.ts';
 import { SiteError, type SiteErrorCode } from '../failures/errors.ts';
 import type { RouteToHeaders } from '../settings/astro-version.ts';
 import type { HtmlRules } from '../settings/options.ts';
-import { routeFiles, type SiteUrls } from '../settings/site-urls.ts';
+import { routeFiles } from '../settings/site-urls.ts';
 import type { InlineCode } from './parsed-html.ts';
 
 const mostTags = 100_000;
@@ -45,7 +44,7 @@ const parsing = () => import('./parsed-html.ts');
  * @throws SiteError `sanitize-failed`, `too-many-tags`, `script-refused` or `left-open`
  */
 export async function applyRules(
-  { content }: Pick<Snippet, 'content'>,
+  { content }: { content: string },
   { request, asHtml }: { request: SnippetRequest; asHtml: boolean },
   rules: HtmlRules & { findImage?: FindImage | undefined },
 ): Promise<PreparedSnippet> {
@@ -152,7 +151,7 @@ export function classesIn(html: string) {
   return [...new Set(names.filter(Boolean))].sort();
 }
 
-export type LinkRules = Pick<SiteUrls, 'base' | 'trailingSlash'>;
+export type LinkRules = NonNullable<HtmlRules['links']>;
 
 const urlAttributes = new Set(['href', 'src', 'srcset', 'action', 'poster']);
 // They lead to pages, others to files.
@@ -160,7 +159,7 @@ const pageElements = new Set(['a', 'area', 'form']);
 // All of them, so that the time stays linear.
 const slashesAtEnd = /(?<!\/)\/+$/;
 
-/** Puts the site's base before root-relative URLs without it, and ends paths of pages as the site does. */
+/** Puts the base before root-relative URLs, and ends paths of pages as the site does. */
 export function adaptLinks(html: string, rules: LinkRules) {
   return editTags(html, (tag, attributes) => {
     const adapt = (url: string) => adaptLink(url, pageElements.has(tag.name), rules);

@@ -9,8 +9,7 @@ import { temporaryFile, writeAtomically } from '../files/files.ts';
 import type { HtmlRules } from '../settings/options.ts';
 import type { EnvironmentFiles, Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
-import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
-import type { KeptAnswer } from '../snippets/kept-answers.ts';
+import type { FetchedSnippet, KeptAnswer } from '../snippets/fetch-snippets.ts';
 import { missingNote, removeOtherPacks } from './record-files.ts';
 
 // Changes with these types: no other version is read.

@@ -1,12 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { AstroConfig, AstroIntegration } from 'astro';
+import type { AstroConfig, HookParameters } from 'astro';
 
-/** The headers that an adapter sends with each page. Changed in place: the adapter keeps a reference. */
-export type RouteToHeaders = Parameters<
-  NonNullable<AstroIntegration['hooks']['astro:build:generated']>
->[0]['routeToHeaders'];
+/** An adapter's headers for pages. Changed in place: it keeps a reference. */
+export type RouteToHeaders = HookParameters<'astro:build:generated'>['routeToHeaders'];
 
 // Older versions than the types lack some of this, or name it differently.
 
@@ -16,15 +14,15 @@ export function hasPolicy(config: AstroConfig) {
   return Boolean(config.security.csp || csp);
 }
 
-/** @param parameters those of `astro:build:generated`. An experiment in Astro 5. */
+/** Of `astro:build:generated`. An experiment in Astro 5. */
 export function headersOf(parameters: { routeToHeaders: RouteToHeaders }) {
   const { experimentalRouteToHeaders } = parameters as { experimentalRouteToHeaders?: RouteToHeaders };
   return parameters.routeToHeaders ?? experimentalRouteToHeaders ?? new Map();
 }
 
-/** Whether what is prerendered is beside Vite's `ssr` and not in it, as since Astro 6. */
+/** Whether prerendered pages are not in Vite's `ssr`, as since Astro 6. */
 export function separatesPrerendered(config: { environments?: Record<string, unknown> }) {
-  return config.environments?.['prerender'] !== undefined;
+  return Boolean(config.environments?.['prerender']);
 }
 
 export function astroMajor(root: string) {

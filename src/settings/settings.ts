@@ -1,5 +1,4 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -38,7 +37,7 @@ export function environmentPlugin(onRead: (environment: Environment, files: Envi
       const files = { mode, directory };
       const environment = await readEnvironment(files, { env: process.env, cwd: process.cwd() });
       onRead(environment, files);
-      const { [variables.apiKey]: key } = environment;
+      const key = environment[variables.apiKey];
       if (!key) return;
       // Public, whether a page uses it today or not.
       const search = keySearch(key);
@@ -62,7 +61,7 @@ export async function readEnvironment(
   if (!file || environment[variables.apiKey]) return environment;
   try {
     // Editors end a file with a line break.
-    const key = (await readFile(resolve(cwd, directory || '', file), 'utf8')).replace(/\r?\n$/, '');
+    const key = readFileSync(resolve(cwd, directory || '', file), 'utf8').replace(/\r?\n$/, '');
     return { ...environment, [variables.apiKey]: key };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -76,8 +75,8 @@ export async function readEnvironment(
 
 async function readFiles(directory: string, mode: string): Promise<Environment> {
   const names = ['.env', '.env.local', `.env.${mode}`, `.env.${mode}.local`];
-  const files = names.map((name) => join(directory, name)).filter((file) => existsSync(file));
-  const astro = files.length === 0 ? undefined : astroPackage(directory);
+  const files = names.map((name) => join(directory, name)).filter(existsSync);
+  const astro = files.length > 0 && astroPackage(directory);
   if (!astro) {
     return Object.assign({}, ...files.map((file) => parseEnv(readFileSync(file, 'utf8'))));
   }
@@ -97,7 +96,7 @@ export interface Settings extends Omit<ParsedOptions, keyof HtmlRules | 'csp' | 
   hasKeyFile: boolean;
   /** Which of them are options, which the environment cannot replace. */
   urlOptions: readonly UrlOption[];
-  /** Where answers are cached; `undefined` if they are not, or in a storage of the user's own. */
+  /** Where answers are cached; `undefined` if they are not, or in the user's own storage. */
   answerFolder: string | undefined;
   images: ImageSettings | undefined;
   imageFolder: string | undefined;
@@ -106,7 +105,7 @@ export interface Settings extends Omit<ParsedOptions, keyof HtmlRules | 'csp' | 
 export interface Assets {
   /** The folder in the output, such as `_astro`. */
   folder: string;
-  /** What its URL begins with: the base path or `assetsPrefix`, which may depend on a file's extension. */
+  /** Of its URL: the base path or `assetsPrefix`, which may depend on a file's extension. */
   prefix: string | Record<string, string>;
 }
 
@@ -129,12 +128,12 @@ export function resolveSettings(
 ): Settings {
   const { links, csp, images, ...more } = options;
   const baseUrl = (name: UrlOption) => {
-    const { [name]: option } = options;
+    const option = options[name];
     const variable = variables[name];
     if (option !== undefined) return parseBaseUrl(`The option ${name}`, option).href;
     return environment[variable] ? parseBaseUrl(variable, environment[variable]).href : undefined;
   };
-  const isCached = more.cache !== false && cacheDirectory !== undefined;
+  const folder = more.cache && cacheDirectory ? join(cacheDirectory, 'astro-snippets') : undefined;
   try {
     const key = environment[variables.apiKey];
     return {
@@ -146,7 +145,7 @@ export function resolveSettings(
       urlOptions: urlOptions.filter((name) => options[name] !== undefined),
       links: links && urls && { base: urls.base, trailingSlash: urls.trailingSlash },
       policy: hasPolicy ? (csp ?? 'warn') : 'none',
-      ...cacheFolders(isCached ? join(cacheDirectory, 'astro-snippets') : undefined),
+      ...cacheFolders(folder),
       images: images && assets && { ...images, assets },
     };
   } catch (error) {

@@ -26,8 +26,7 @@ export const pathOfFile = (name: string, isPage: boolean, urls: SiteUrls) =>
   canonicalPath(pathIn(urls.base, name), isPage, urls);
 
 /**
- * The URL of a file of the output: absolute if the URL of the site is known, else root-relative. Percent-encoded, so
- * without quotation marks, blanks and line breaks.
+ * The URL of an output file, absolute if the site's is known. Percent-encoded: without quotation marks, blanks, line breaks.
  *
  * @param urls `undefined` where Astro did not write the files: then a page is known by the name of its file.
  */
@@ -38,7 +37,7 @@ export function publishedUrl(name: string, isPage: boolean, urls?: Omit<SiteUrls
   const format = path.endsWith('/index.html') ? 'directory' : 'file';
   const isNamed = isPage && (trailingSlash !== undefined || format === 'directory');
   const url = canonicalPath(path, isNamed, { trailingSlash: trailingSlash ?? 'ignore', format });
-  return site === undefined || !URL.canParse(url, site) ? url : new URL(url, site).href;
+  return URL.parse(url, site)?.href ?? url;
 }
 
 /** Also encodes what would end the path. */
@@ -52,7 +51,7 @@ export function routeFiles(pathname: string, base: string) {
   const root = base.replace(/\/+$/, '');
   const inside = pathname.startsWith(`${root}/`) ? pathname.slice(root.length) : pathname;
   const decoded = decodePath(inside);
-  // A path may contain a percent sign, such as `/tags/100%/`. Astro 5 decodes `%25` for a URL, and not for its file.
+  // As for `/tags/100%/`: Astro 5 decodes `%25` for a URL, and not for its file.
   const other = decoded === inside ? inside.replaceAll('%', '%25') : inside;
   return [...new Set([decoded, other])].flatMap((path) => {
     const name = path.replace(/^\/+|\/+$/g, '').replace(/(^|\/)index\.html$/, '');

@@ -1,8 +1,15 @@
+import { hash } from 'node:crypto';
+import type { EventEmitter } from 'node:events';
+import { join } from 'node:path';
+import pLimit from 'p-limit';
+import { createStorage, type Driver, type Storage } from 'unstorage';
+import fsLite from 'unstorage/drivers/fs-lite';
+import { z } from 'zod';
 import { timerLength, unlessAborted } from '../client/clock.ts';
 import type { Notice } from '../client/scheduler.ts';
 import { type ClientParts, type Snippet, SnippetClient } from '../client/snippet-client.ts';
 import { SnippetError, type SnippetRequest } from '../client/snippet-request.ts';
-import { cleanText, formatDuration } from '../client/text.ts';
+import { cleanText, containsKnownKey, formatDuration, reasonOf } from '../client/text.ts';
 import {
   effectOf,
   type FailedSnippet,
@@ -14,6 +21,7 @@ import {
   shownWarnings,
   throwFailures,
 } from '../failures/errors.ts';
+import { writeAtomically } from '../files/files.ts';
 import { applyRules, type PreparedSnippet } from '../html/rules.ts';
 import type { RecordedImages, SiteImages } from '../images/site-images.ts';
 import {
@@ -24,7 +32,6 @@ import {
   withoutKeyWarning,
 } from '../settings/settings.ts';
 import type { SnippetUse } from './file-embeds.ts';
-import { type KeptAnswer, keptAnswers } from './kept-answers.ts';
 
 /** An answer as pages show it. */
 export interface FetchedSnippet extends Answer, PreparedSnippet {}
@@ -215,10 +222,9 @@ export function openAnswers(settings: Settings, options: FetcherOptions) {
         if (notice.kind !== 'render-given-up' || !notice.isRouteMissing) notify(describeNotice(notice));
       },
     };
-    const isKept = cache !== false && answerFolder !== undefined;
     return {
       client: new SnippetClient(connection, parts),
-      kept: isKept ? keptAnswers(answerFolder, cache, settings, warn) : undefined,
+      kept: cache && answerFolder ? keptAnswers(answerFolder, cache, settings, warn) : undefined,
     };
   };
 
@@ -239,7 +245,7 @@ export function openAnswers(settings: Settings, options: FetcherOptions) {
   };
 
   /** The last good content, for the rest of the run. @throws `error` without one, or if the service refuses. */
-  const lastGood = async (request: SnippetRequest, error: unknown): Promise<Answer> => {
+  const lastGood = async (request: SnippetRequest, error: unknown) => {
     if (staleIfError === 0 || !(error instanceof SnippetError) || effectOf(error) !== 'children') throw error;
     const kept = await recall(request, staleIfError);
     if (!kept) throw error;
@@ -329,4 +335,106 @@ function describeNotice(notice: Notice) {
   // The time of day, as Astro's own log has it.
   const until = new Date(notice.until).toLocaleTimeString('en-GB');
   return `${service} fails for every request: ${notice.reason.replace(/\.$/, '')}. It is tried for ${formatDuration(notice.patience)}, until ${until}.`;
+}
+
+const answerSchema = z.object({
+  content: z.string(),
+  variant: z.enum(['render', 'retrieve']),
+  name: z.string().optional(),
+  /** When the service sent it, in milliseconds since the epoch. */
+  fetchedAt: z.int().min(0),
+});
+
+export type KeptAnswer = z.infer<typeof answerSchema>;
+
+const operationTimeout = 2_000;
+// At least, in storages that delete old entries, in milliseconds.
+const keepFor = 30 * 24 * 60 * 60 * 1000;
+
+/** Never fails a build: a storage that fails or hangs is not used for the rest of the run, which is a warning. */
+export function keptAnswers(
+  folder: string,
+  cache: Exclude<Settings['cache'], false>,
+  { apiKey = '', renderBaseUrl, retrieveBaseUrl, staleIfError }: Settings,
+  warn: (line: string) => void,
+) {
+  // Some systems limit the number of open files.
+  const queue = pLimit(32);
+  const failed = { read: false, write: false };
+  let written: Promise<unknown> = Promise.resolve();
+  let storage: Promise<Storage> | undefined;
+  let connectionError: Error | undefined;
+
+  const open = async () => {
+    const { driver: chosen = fileDriver(folder), options = {} } = cache;
+    const driver: Driver =
+      typeof chosen === 'string' ? (await import(`unstorage/drivers/${chosen}`)).default(options) : chosen;
+    const client = driver.getInstance?.() as Partial<EventEmitter> | undefined;
+    // Without a listener, a lost connection would end the process.
+    client?.on?.('error', (error) => {
+      connectionError = error;
+    });
+    return createStorage({ driver });
+  };
+  const attempt = <T>(kind: 'read' | 'write', operation: (storage: Storage) => Promise<T>) =>
+    queue(async () => {
+      if (failed[kind]) return undefined;
+      try {
+        storage ??= open();
+        return await withTimeout(storage.then(operation));
+      } catch (error) {
+        const reason = reasonOf(connectionError ?? error);
+        if (!failed.read && !failed.write) {
+          warn(`The snippet cache failed and is not used for this run: ${reason}`);
+        }
+        failed[kind] = true;
+        return undefined;
+      }
+    });
+  /** In the background. */
+  const change = (operation: (storage: Storage) => Promise<void>) => {
+    written = Promise.all([written, attempt('write', operation)]);
+  };
+  // A file name that is valid on every system. Another API key may see other snippets.
+  const keyOf = ({ id, params }: SnippetRequest) =>
+    hash('sha256', JSON.stringify([hash('sha256', apiKey), renderBaseUrl, retrieveBaseUrl, id, params]));
+  const ttl = Math.ceil(Math.max(keepFor, cache.maxAge, staleIfError) / 1000);
+
+  return {
+    async read(request: SnippetRequest) {
+      const stored = await attempt('read', (storage) => storage.getItem(keyOf(request)));
+      // It may be cut off, or written by something else.
+      return answerSchema.safeParse(stored).data;
+    },
+    /** No answer with the API key is kept. */
+    write(request: SnippetRequest, answer: KeptAnswer) {
+      if (containsKnownKey(answer.content) || containsKnownKey(answer.name ?? '')) return;
+      change((storage) => storage.setItem<KeptAnswer>(keyOf(request), answer, { ttl }));
+    },
+    remove(request: SnippetRequest) {
+      change((storage) => storage.removeItem(keyOf(request)));
+    },
+    async close() {
+      await written;
+      await storage?.then((opened) => withTimeout(opened.dispose())).catch(() => {});
+    },
+  };
+}
+
+/** unstorage's own, but a build that is killed leaves no partial file. */
+function fileDriver(base: string): Driver {
+  return { ...fsLite({ base }), setItem: (key, value) => writeAtomically(join(base, key), value) };
+}
+
+const ticks = 10;
+
+/** Counts time in which this process could have read an answer: while Vite bundles, it may stand still. */
+function withTimeout<T>(work: Promise<T>) {
+  const { promise, reject } = Promise.withResolvers<never>();
+  let left = ticks;
+  const timer = setInterval(() => {
+    left -= 1;
+    if (left === 0) reject(new Error(`no answer within ${operationTimeout / 1000} s`));
+  }, operationTimeout / ticks);
+  return Promise.race([work, promise]).finally(() => clearInterval(timer));
 }

@@ -113,7 +113,7 @@ export function readEmbeds(file: ReadableFile, uses: SnippetUses) {
 }
 
 function requestOf({ attributes, inIsland, misspelled }: FoundEmbed) {
-  if (misspelled !== undefined) {
+  if (misspelled) {
     const message = `The embed has the unknown attribute \`${misspelled}\`. Did you mean \`${intendedName(misspelled)}\`?`;
     throw new SiteError('unknown-attribute', message);
   }
@@ -189,7 +189,7 @@ export function blockFinder(htmlOf: (key: string) => string | undefined, placeOf
   return {
     add(name: string, page: Buffer, embeds: readonly FileEmbed[]) {
       for (const { request, start, form, inParagraph, paragraph } of embeds) {
-        if (!inParagraph || paragraph !== undefined || form.as !== 'html' || form.layers.length > 0) continue;
+        if (!inParagraph || paragraph || form.as !== 'html' || form.layers.length > 0) continue;
         if (!isBlock(request.key)) continue;
         const places = found.get(request.id);
         if (places) places.others += 1;

@@ -183,7 +183,7 @@ function reach(context: Rolldown.PluginContext, id: string, { folders, routes, i
 const title = /<(title|textarea)\b(?:"[^"]*"|'[^']*'|[^'">])*>(?:(?!<\/\1)[\s\S])*?<(Snippet)[\s/>]/;
 const imageText = /(!\[)[^\]]*?<(Snippet|snippet-embed)[\s/>]/;
 
-/** Rejects an embed that is lost before a page is rendered: in an image of MDX or, before Astro 7, a title. */
+/** Rejects an embed that is never rendered: in an image of MDX or, before Astro 7, a title. */
 export function refuseUnrendered(source: string, file: string, root: string, astro: number) {
   const isMdx = file.endsWith('.mdx');
   if (!isMdx && !source.includes('astro-snippets/components')) return;

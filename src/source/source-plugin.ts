@@ -15,10 +15,7 @@ const mention = new RegExp(
 );
 const styles = /\.(?:css|scss|sass|less|styl|stylus|pcss|postcss)(?:$|\?)|[?&]type=style/;
 
-/**
- * Rejects embeds that nothing would replace: lost before a page is rendered, in the browser, or on demand. A build checks its
- * bundles, `astro dev` each module. What `onMention` throws fails the build.
- */
+/** Rejects embeds that nothing would replace. A build checks bundles, `astro dev` modules. What `onMention` throws fails it. */
 export function sourcePlugin(
   source: SiteSource,
   astro: number,

@@ -160,7 +160,7 @@ export function sourceSearch(source: SiteSource) {
   /** Those of the modules behind a page; all, if it is not known. */
   const embedsOn = (page?: string) => {
     const { importsOf } = source;
-    const entry = page === undefined ? undefined : routeOf(page)?.entrypoint;
+    const entry = page && routeOf(page)?.entrypoint;
     if (!entry || !importsOf) return all();
     const known = onPage.get(entry);
     if (known) return known;

@@ -50,18 +50,13 @@ export function snippetHandlers(
       const params = new URL(request.url).searchParams.get('params') ?? '{}';
       return send(found(JSON.parse(params)));
     }
-    const {
-      status,
-      detail = `Snippet ${id} is set to fail.`,
-      retryAfter,
-      times = Infinity,
-      content = '',
-    } = found;
+    const { status, detail, retryAfter, times = Infinity, content = '' } = found;
     const failures = failed.get(id) ?? 0;
     if (failures >= times) return send(content);
     failed.set(id, failures + 1);
     if (status === 'network-error') return HttpResponse.error();
-    return problem(status, detail, retryAfter && { 'retry-after': retryAfter });
+    const headers = retryAfter && { 'retry-after': retryAfter };
+    return problem(status, detail ?? `Snippet ${id} is set to fail.`, headers);
   };
 
   const handle = (url: string, fieldsOf: (id: number) => object) =>
