@@ -142,7 +142,7 @@ export const titles: Record<SnippetErrorCode, string> & Partial<Record<ErrorCode
   'not-cached': 'The snippet is not in the cache',
 };
 
-/** Of a snippet that arrived but must not be shown, or of an embed that is invalid. */
+/** Of a snippet that arrived but must not be shown, or of an invalid embed. */
 export class SiteError extends Error {
   override readonly name = 'SiteError';
   readonly code: SiteErrorCode;

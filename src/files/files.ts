@@ -81,7 +81,7 @@ export function readUnlessLarge(file: string) {
   }
 }
 
-/** Reads an open file of known size, which readFileSync would ask for again. Valid until the next file is read. */
+/** With its size, for which readFileSync would ask again. Valid until the next file is read. */
 export function readOpened(descriptor: number, size: number) {
   const bytes = size > room.length ? Buffer.allocUnsafe(size) : room;
   let length = 0;
@@ -91,7 +91,7 @@ export function readOpened(descriptor: number, size: number) {
   return bytes.subarray(0, length);
 }
 
-/** Whether a file is too large, and too unlike text, to be searched for embeds. */
+/** Too large, and too unlike text, to be searched for embeds. */
 export function isLargeBinary(file: string) {
   if (statSync(file).size <= binarySize) return false;
   const [start] = piecesOf(file, 0);

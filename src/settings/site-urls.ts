@@ -46,7 +46,7 @@ function pathIn(base: string, name: string) {
   return `${base.replace(/\/+$/, '')}/${path}`;
 }
 
-/** The names of the files that Astro may write for a route, for every `build.format`. */
+/** The files that Astro may write for a route, for every `build.format`. */
 export function routeFiles(pathname: string, base: string) {
   const root = base.replace(/\/+$/, '');
   const inside = pathname.startsWith(`${root}/`) ? pathname.slice(root.length) : pathname;

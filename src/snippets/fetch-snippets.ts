@@ -170,7 +170,7 @@ export class SnippetFetcher {
     return { fetched, failed, notAsked };
   }
 
-  async #applyRules(answer: Answer, shown: ShownAs, { mayDownload = true } = {}): Promise<FetchedSnippet> {
+  async #applyRules(answer: Answer, shown: ShownAs, { mayDownload = true } = {}) {
     const images = await this.#images;
     const findImage = images && ((url: URL) => images.find(url, { mayDownload }));
     return { ...answer, ...(await applyRules(answer, shown, { ...this.#settings, findImage })) };

@@ -7,7 +7,7 @@ import { fileOf, placeIn, type SiteSource, shownSource, withoutComments } from '
 type Parts = { [Name in 'id' | 'callee' | 'key' | 'property' | 'source']?: SyntaxNode | null };
 type Lists = { [Name in 'arguments' | 'expressions' | 'properties' | 'quasis']?: SyntaxNode[] };
 
-/** A node of the syntax tree (ESTree) from Vite's parser, with the parts that are read. */
+/** A node of Vite's syntax tree (ESTree), with the parts that are read. */
 export interface SyntaxNode extends Parts, Lists {
   type: string;
   name?: unknown;

@@ -110,7 +110,7 @@ function readSource(file: string) {
   }
 }
 
-/** The lines of a source that write embeds, or else the one that names the element or the component. */
+/** The lines that write embeds, or else the one that names the element or the component. */
 export function placeIn(file: string, root: string) {
   const text = readSource(file);
   const lines = [...new Set(embedsIn(file, text).map(({ line }) => line))];
