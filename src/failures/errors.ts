@@ -56,7 +56,7 @@ const failing = {
   'params-failed': 'Fix the option `params`: a function from { page, lang } to one plain JSON object.',
 };
 
-/** The service is in trouble: embeds show their children, and one without children fails the build. */
+/** The service is in trouble: embeds show their children. One without fails the build. */
 const inTrouble = {
   'rate-limited': 'Try again later, or set a lower `concurrency`.',
   'server-error': laterOrChildren,
@@ -168,7 +168,7 @@ export function effectOf({ code }: { code: ErrorCode }) {
   return code in inTrouble ? 'children' : 'end';
 }
 
-/** An error for people, with a hint. Astro recognizes it by `type`; its own class is not there for users without Astro. */
+/** An error for people, with a hint. Astro recognizes it by `type`: without Astro, its class is not there. */
 export class UserError extends Error {
   readonly type = 'AstroUserError';
   readonly hint: string;

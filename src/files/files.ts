@@ -98,7 +98,7 @@ export function isLargeBinary(file: string) {
   return start?.includes(0) ?? false;
 }
 
-/** Reads a file of any size. A piece is valid until the next, and begins with the last bytes of the one before. */
+/** Reads a file of any size. A piece is valid until the next, and begins with the end of the one before. */
 export function* piecesOf(file: string, overlap: number) {
   const descriptor = openSync(file, 'r');
   try {
@@ -158,7 +158,7 @@ export function writeAtomically(
   }
 }
 
-/** Gives a file the permissions of another one, if that exists: the umask may keep a write from it. */
+/** Gives a file the permissions of another, if it exists: the umask may keep a write from it. */
 function copyMode(from: string, to: string) {
   const mode = statsOf(from)?.mode;
   // Not all file systems have modes to change.

@@ -29,7 +29,7 @@ export function astroMajor(root: string) {
   return Number.parseInt(JSON.parse(readFileSync(astroPackage(root) ?? '', 'utf8')).version, 10);
 }
 
-/** The project's own Astro first: this package may find another one, as in a workspace. */
+/** The project's own first: this package may find another, as in a workspace. */
 export function astroPackage(root: string) {
   for (const from of [join(root, 'package.json'), import.meta.url]) {
     try {

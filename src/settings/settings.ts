@@ -164,7 +164,7 @@ export const hasConnection = ({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settin
 /** Whether embeds show their children because there is no key. */
 export const isWithoutKey = ({ apiKey, missingKey }: Settings) => !apiKey && missingKey === 'children';
 
-/** `text` begins a sentence. It shows no path, as a key may be in its place by mistake. */
+/** `text` begins a sentence, without the path, which may be a key by mistake. */
 export function whyWithoutKey({ hasKeyFile }: Settings): { code: ErrorCode; text: string } {
   return hasKeyFile
     ? { code: 'unreadable-key-file', text: `The file named by ${variables.apiKeyFile} does not exist` }

@@ -47,7 +47,7 @@ export interface FetchOptions extends Pick<Failures, 'placeOf'> {
   onSettled?: (settled: number) => void;
 }
 
-/** Fetches a collection for its loader, which is the site's code, and never gets the key. */
+/** Fetches a collection. Its loader, the site's code, never gets the key. */
 export type FetchHook = (options: {
   collection: string;
   entries: ReadonlyMap<string, SnippetRequest>;

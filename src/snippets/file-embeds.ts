@@ -205,7 +205,7 @@ export function blockFinder(htmlOf: (key: string) => string | undefined, placeOf
   };
 }
 
-/** Adds what the option `params` returns for a page and a language to requests, whose own params win. */
+/** Adds what the option `params` returns to requests, whose own params win. */
 export function pageParams(params: ParsedOptions['params'], page: string): ReadableFile['addParams'] {
   if (!params) return undefined;
   const known = new Map<string | undefined, ReturnType<typeof paramsObject>>();

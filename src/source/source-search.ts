@@ -140,7 +140,7 @@ const image = /\.(?:png|jpe?g|webp|avif|gif|svg)$/;
 
 export type SourceSearch = ReturnType<typeof sourceSearch>;
 
-/** Finds where embeds are written. Sources are read once an error or a warning needs them. */
+/** Finds where embeds are written. Reads sources once an error or a warning needs them. */
 export function sourceSearch(source: SiteSource) {
   const { root, srcDir, publicDir } = source.folders;
   const onPage = new Map<string, SourceEmbed[]>();
@@ -247,7 +247,7 @@ export function sourceSearch(source: SiteSource) {
       ];
     },
 
-    /** @throws AstroError for a page of `astro dev` with an embed, unless it is prerendered. */
+    /** @throws AstroError for a page of `astro dev` that is rendered on demand. */
     refuseOnDemand(page: string) {
       const route = routeOf(page);
       if (!route || route.isPrerendered) return;
