@@ -120,7 +120,7 @@ export function createProgram(cli: Cli, argv: readonly string[] = []) {
     .description('get one snippet as a build would')
     .argument('<id>', "the snippet's id")
     .option('--params <json>', 'variables for the snippet: one JSON object')
-    .action(async (id, { params }) => (await import('./get.ts')).get(cli, id, params));
+    .action(async (id, { params }) => (await import('./changes.ts')).get(cli, id, params));
   return program;
 }
 

@@ -6,10 +6,18 @@ import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { formatDuration, protectKey } from '../client/text.ts';
 import { type UserError, userError } from '../failures/errors.ts';
 import { type Environment, variables } from '../settings/settings.ts';
-import { checkPatience, type RefreshOptions, refreshSite } from './changes.ts';
+import {
+  addDue,
+  checkPatience,
+  deploy,
+  isDue,
+  type RefreshOptions,
+  refreshSite,
+  runWithLists,
+  whileAlone,
+} from './changes.ts';
 import type { NotWritten, WatchEvent } from './cli-output.ts';
 import { notWrittenLines, openProject, readRecord, readVariables } from './project.ts';
-import { addDue, deploy, isDue, runWithLists, whileAlone } from './run-command.ts';
 import { type Cli, exitCodes, explain } from './terminal.ts';
 
 interface WatchOptions extends Pick<RefreshOptions, 'skipModified' | 'after'> {

@@ -5,8 +5,7 @@ import { cleanLines } from '../client/text.ts';
 import { imageHref, imageType } from '../images/image-file.ts';
 import { astroMajor } from '../settings/astro-version.ts';
 import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
-import { snippetMemory } from './snippet-memory.ts';
-import { escapeOwnErrors, inlineTexts } from './view.ts';
+import { escapeOwnErrors, inlineTexts, snippetMemory } from './view.ts';
 
 /** A dev server. While a page is visible, it asks whether it has changed: then its snippets are fetched again. */
 export class DevRun extends SiteRun {

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { hash as digest } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -9,22 +10,26 @@ import picomatch from 'picomatch';
 import type { Connect, ViteDevServer } from 'vite';
 import { dataElement, panelSnippets } from '../build/edit-links/edit-links.ts';
 import { pageInliner } from '../build/inline-page.ts';
+import { SnippetError } from '../client/snippet-request.ts';
 import { cleanLines, containsKnownKey } from '../client/text.ts';
 import type { FileKind } from '../embed/scan.ts';
 import {
   describeNote,
+  effectOf,
   type FailedSnippet,
   failureWarnings,
+  isSnippetFailure,
+  type SnippetFailure,
   throwFailures,
   UserError,
   userError,
 } from '../failures/errors.ts';
 import { editUrlOf, isWithoutKey, type Settings, withoutKeyWarning } from '../settings/settings.ts';
 import { canonicalPath, routeFiles } from '../settings/site-urls.ts';
+import type { FetchedSnippet, ShownAs, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import { blockFinder, pageParams, readEmbeds, type SnippetUse } from '../snippets/file-embeds.ts';
 import { sourceSearch } from '../source/source-search.ts';
 import type { DevRun } from './dev-run.ts';
-import { failureLook, type RememberedSnippet, type SnippetMemory } from './snippet-memory.ts';
 
 export type ShownUse = SnippetUse & { snippet: RememberedSnippet };
 
@@ -296,3 +301,106 @@ export function escapeOwnErrors(hot: { send: (...message: never[]) => void }) {
 }
 
 const asHtml = (text: string) => escapeUTF8(text).replaceAll('\n', '<br>').replaceAll('  ', '&nbsp; ');
+
+/** With content, an error or, while the service is down, both. */
+interface RememberedSnippet extends ShownAs {
+  content?: FetchedSnippet | undefined;
+  error?: SnippetFailure | undefined;
+  checkedAt?: number;
+  dueAt: number;
+  update?: Promise<void>;
+}
+
+type SnippetMemory = ReturnType<typeof snippetMemory>;
+
+/**
+ * The snippets of a dev server. The first view of a snippet waits for the service. Each is asked for every two seconds,
+ * however many pages are open, and every ten seconds while it is in trouble.
+ */
+export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string) => void) {
+  const states = new Map<string, RememberedSnippet>();
+  /** What pages show, by its hash. */
+  const shown = new Map<string, { snippets: readonly RememberedSnippet[]; askedAt: number }>();
+  let styles = 0;
+
+  const fetchAgain = async (snippet: RememberedSnippet) => {
+    const { error: before, request } = snippet;
+    const start = Date.now();
+    try {
+      const content = await fetch(snippet);
+      if (content.html !== snippet.content?.html) content.warnings.forEach(warn);
+      Object.assign(snippet, { content, error: content.error, checkedAt: content.fetchedAt ?? Date.now() });
+    } catch (error) {
+      if (!isSnippetFailure(error)) throw error;
+      // The dev server is stopping, or its settings have changed.
+      if (error.code === 'closed') return;
+      // That the client has stopped asking says less than why it has.
+      snippet.error = error.code === 'unavailable' && isTrouble(before) ? before : error;
+      if (!isTrouble(error)) snippet.content = undefined;
+    }
+    const { error, content } = snippet;
+    const isCalm = !error || effectOf(error) === 'fail';
+    // A page asks every two seconds, and may be a little early.
+    snippet.dueAt = start + (isCalm ? 1_900 : 9_900);
+    if (error && content && !before) {
+      warn(`${error.message} Snippet ${request.id} is shown as it was last fetched.`);
+    }
+  };
+
+  /** Fetches a snippet again if that is due, or needed now: once for all who ask meanwhile. */
+  const update = (snippet: RememberedSnippet, isNow = false) => {
+    if (!isNow && Date.now() < snippet.dueAt) return undefined;
+    snippet.update ??= fetchAgain(snippet).finally(() => delete snippet.update);
+    return snippet.update;
+  };
+
+  return {
+    update,
+
+    /** @param isLast whether nothing asks again, so that this view waits for an update that is due. */
+    async get({ request, asHtml }: ShownAs, isLast: boolean) {
+      // Shown as text, it may break a rule for HTML.
+      const key = `${asHtml} ${request.key}`;
+      const snippet = states.get(key) ?? { request, asHtml, dueAt: 0 };
+      states.set(key, snippet);
+      const isNew = !snippet.content && !snippet.error;
+      const updated = update(snippet);
+      if (isNew || isLast) await updated;
+      else updated?.catch(() => {});
+      return snippet;
+    },
+
+    /** The hash of what a page shows. It changes when a reader would see a difference. */
+    hashOf(snippets: readonly RememberedSnippet[]) {
+      const looks = snippets.map(({ request, content, error }) => {
+        const look = content ? [content.html, content.text] : !isTrouble(error) && failureLook(error);
+        return [request.key, look];
+      });
+      const found = digest('sha256', JSON.stringify([styles, looks])).slice(0, 16);
+      shown.set(found, { snippets, askedAt: Date.now() });
+      return found;
+    },
+
+    /** The snippets of pages with a hash; `undefined` after a restart, or 10 minutes after they last asked. */
+    shownAs(hash: string) {
+      const now = Date.now();
+      for (const [key, { askedAt }] of shown) if (now > askedAt + 600_000) shown.delete(key);
+      const known = shown.get(hash);
+      if (known) known.askedAt = now;
+      return known?.snippets;
+    },
+
+    /** Every page has to load again: there are new styles for the classes of snippets. */
+    restyle() {
+      styles += 1;
+    },
+  };
+}
+
+const isTrouble = (error?: SnippetFailure) => error && effectOf(error) === 'children';
+
+/** What distinguishes failures. Their sentences do not, since they count attempts and seconds. */
+function failureLook(error: SnippetFailure | undefined) {
+  if (!(error instanceof SnippetError)) return [error?.code, error?.reason];
+  return [error.code, error.status, error.title, error.detail, error.type];
+}

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { parseRequest, SnippetError } from '../../src/client/snippet-request.ts';
-import { snippetMemory } from '../../src/dev/snippet-memory.ts';
+import { snippetMemory } from '../../src/dev/view.ts';
 
 const request = parseRequest('42', undefined);
 const down = new SnippetError('unavailable', 'it is down');
