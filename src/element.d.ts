@@ -1,6 +1,6 @@
 /**
- * The attributes of `<snippet-embed>` in `.astro` files and in the files of React, Preact, Solid, Vue and Svelte. The
- * integration writes these types into a project, where they find the frameworks that the project has.
+ * The attributes of `<snippet-embed>` in `.astro` files, React, Preact, Solid, Vue and Svelte. The integration writes
+ * these types into a project, where they find its frameworks.
  */
 interface SnippetEmbed {
   /** The snippet's id. */
@@ -19,8 +19,7 @@ interface SnippetEmbed {
   slot?: string | undefined | null;
 }
 
-// The interfaces of frameworks extend these, instead of declaring the element themselves, so that an element that a
-// project declares is not declared twice.
+// Extended, so that an element that a project declares itself is not declared twice.
 interface Elements {
   'snippet-embed': SnippetEmbed;
 }
@@ -35,7 +34,7 @@ declare global {
   }
 }
 
-// Without effect where a framework is not installed. React alone may come without types, which would be an error.
+// Without effect where a framework is not installed. React without types would be an error.
 // @ts-ignore
 declare module 'react' {
   namespace JSX {

@@ -23,8 +23,8 @@ const name = 'astro-snippets';
 /**
  * The integration: fetches the snippets that pages embed while the site is built, and inlines them.
  *
- * The API key is not an option. It is read from SNIPPETS_API_KEY, in the environment or in a `.env` file, and stays in
- * the process of the build.
+ * The API key is not an option. It is read from SNIPPETS_API_KEY, in the environment or a `.env` file, and stays in the
+ * process of the build.
  *
  * @throws AstroError for options that are invalid or unknown, and on a Node that is too old.
  *
@@ -35,7 +35,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
   if (flaw !== undefined) throw userError('unsupported-node', flaw);
   const parsed = parseOptions(options);
   let command: HookParameters<'astro:config:setup'>['command'];
-  // From `astro:config:done` on, there is one of them. A sync is a build, too.
+  // One of them, from `astro:config:done` on. A sync is a build, too.
   let dev: DevRun | undefined;
   let build: BuildRun | undefined;
   const run = () => (dev ?? build) as SiteRun;
@@ -63,7 +63,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
             ],
             define: { __ASTRO_SNIPPETS__: JSON.stringify(command) },
           },
-          integrations: [lastIntegration(async (dir) => build?.complete(fileURLToPath(dir)))],
+          integrations: [lastIntegration((dir) => build?.complete(fileURLToPath(dir)))],
         });
         if (command === 'dev') {
           const { pageScript } = await import('./dev/view.ts');
@@ -79,10 +79,9 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       async 'astro:config:done'({ config, buildOutput, injectTypes, logger }) {
         const { root, srcDir, publicDir, outDir, experimental, vite } = config;
         const times = config.integrations.filter((one) => one.name === name).length;
+        const flaw = `The Astro config contains snippets() ${times} times.`;
         // Only one of them would see the embeds.
-        if (times > 1) {
-          throw userError('duplicate-integration', `The Astro config contains snippets() ${times} times.`);
-        }
+        if (times > 1) throw userError('duplicate-integration', flaw);
         source.base = config.base;
         source.folders = {
           root: fileURLToPath(root),
@@ -90,22 +89,21 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
           publicDir: fileURLToPath(publicDir),
           outDir: fileURLToPath(outDir),
         };
-        const isServer = buildOutput === 'server';
         const site = {
           command,
           options: parsed,
           config,
           logger: cleanLogger(logger),
           sources: source,
-          isServer,
+          isServer: buildOutput === 'server',
         };
-        // What a dev server needs is not loaded in a build, nor the other way round.
+        // Each loads only what it needs.
         const isDev = command === 'dev';
         dev = isDev ? new (await import('./dev/dev-run.ts')).DevRun(site) : undefined;
         build = isDev ? undefined : new (await import('./build/build-run.ts')).BuildRun(site);
         // A sync and a preview make no CSS, and may run where nothing can be written.
         if (isDev || command === 'build') await run().openClasses();
-        // As text: an import would find the frameworks beside this package, not the project's.
+        // An import would find the frameworks beside this package, not the project's.
         const types = readFileSync(new URL('./element.d.ts', import.meta.url), 'utf8');
         injectTypes({ filename: 'element.d.ts', content: types });
         if (experimental.incrementalBuild === true && vite.build?.emptyOutDir === false) {
@@ -122,9 +120,8 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       'astro-snippets:fetch': (options) => run().fetch(options),
       'astro:server:setup': (server) => dev?.serve(server),
       'astro:build:start': () => build?.start(),
-      // Runs behind Astro's own plugin of the same order, which generates the pages: Astro 6 and later have no
-      // `astro:build:generated` if no page is prerendered, and in `astro:build:done`, adapters have copied the output.
-      // Astro 5 builds without it.
+      // Runs behind Astro's own plugin, which generates the pages: Astro 6 and later have no `astro:build:generated` if no
+      // page is prerendered, and in `astro:build:done`, adapters have copied the output. Astro 5 builds without it.
       'astro:build:setup'({ updateConfig }) {
         const built: Plugin = {
           name: 'astro-snippets:built',
@@ -132,10 +129,9 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
           buildApp: {
             order: 'post',
             async handler({ config: { plugins }, environments: { client } }) {
-              const late = plugins.filter(
-                ({ name, buildApp }) => buildApp && !/^astro(-snippets)?:/.test(name),
-              );
-              build?.lateHooks.push(...late.map((plugin) => plugin.name));
+              for (const { name, buildApp } of plugins) {
+                if (buildApp && !/^astro(-snippets)?:/.test(name)) build?.lateHooks.push(name);
+              }
               if (client !== undefined) await build?.finish(client.config.build.outDir);
             },
           },
@@ -148,8 +144,8 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
   };
 }
 
-/** An integration that runs behind all others: while it is not the last one, it adds another behind itself. */
-function lastIntegration(onDone: (directory: URL) => Promise<void>): AstroIntegration {
+/** Runs behind all other integrations: while it is not the last one, it adds another behind itself. */
+function lastIntegration(onDone: (directory: URL) => unknown): AstroIntegration {
   let isLast = true;
   return {
     name: `${name}:last`,
@@ -165,11 +161,13 @@ function lastIntegration(onDone: (directory: URL) => Promise<void>): AstroIntegr
   };
 }
 
-/** Cleans the messages: most contain text from the service, or the names of files. */
+/** Most messages contain text from the service, or names of files. */
 function cleanLogger(logger: AstroIntegrationLogger): AstroIntegrationLogger {
-  const clean = (level: 'info' | 'warn' | 'error') => (line: string) => logger[level](cleanLines(line));
-  const cleaned = { info: clean('info'), warn: clean('warn'), error: clean('error') };
-  return Object.assign(Object.create(logger), cleaned);
+  const cleaned: AstroIntegrationLogger = Object.create(logger);
+  for (const level of ['info', 'warn', 'error'] as const) {
+    cleaned[level] = (line) => logger[level](cleanLines(line));
+  }
+  return cleaned;
 }
 
 const oldPagesWarning =

@@ -1,5 +1,5 @@
-// What `--json` prints, for scripts. The tests hold everything that commands print against these types. Within a version,
-// properties and events may be added, and none is removed or changes its meaning.
+// What `--json` prints, for scripts. Tests hold what commands print against these types. Within a version, properties and
+// events may be added; none is removed or changes its meaning.
 
 export interface Document<Command extends string = string> {
   version: 1;
@@ -7,11 +7,11 @@ export interface Document<Command extends string = string> {
   exitStatus: number;
 }
 
-/** A file of the output, where the site shows something. */
+/** A file of the output. */
 export interface ShownFile {
   /** Its path in the output folder, with slashes. */
   file: string;
-  /** Its URL: absolute if the site's `site` is known, else root-relative. Percent-encoded. */
+  /** Percent-encoded. Absolute if the site's `site` is known, else root-relative. */
   url: string;
 }
 
@@ -27,7 +27,7 @@ export interface PlacedSnippet extends Request {
   pages: ShownFile[];
   /** The entries of collections that show it. */
   collections: { collection: string; entry: string }[];
-  /** Whether it does not exist, so that its embeds, which are optional, show their children. */
+  /** Whether it does not exist, so that its optional embeds show their children. */
   missing?: true | undefined;
 }
 
@@ -55,12 +55,12 @@ export interface NotWritten {
 }
 
 interface WrittenFile extends ShownFile {
-  /** What changed in it. A hash is absent where the children of the embeds were shown, or are shown now. */
+  /** What changed in it. A hash is absent where children were shown, or are shown now. */
   snippets: (Request & { oldHash?: string | undefined; newHash?: string | undefined })[];
 }
 
 interface Failure {
-  /** One of docs/errors.md; `several` for different kinds, `usage` for a wrong command line, or `unexpected`. */
+  /** One of docs/errors.md, `several` of them, `usage` for a wrong command line, or `unexpected`. */
   code: string;
   message: string;
   /** What to do next. */
@@ -73,22 +73,22 @@ export interface ListOutput extends Document<'list'> {
   snippets: ShownSnippet[];
 }
 
-/** `check --json`. With `--exec`, the process exits with the status of the command instead of `exitStatus`. */
+/** With `--exec`, the process exits with the status of the command instead of `exitStatus`. */
 export interface CheckOutput extends Document<'check'> {
   /** How many snippets were compared. */
   compared: number;
-  /** The snippets that have changed, and where; with the hash of the new content, if there is one. */
+  /** With the hash of the new content, if there is one. */
   changed: (PlacedSnippet & { newHash?: string | undefined })[];
   /** What an earlier refresh has left undone. */
   unfinished: NotWritten[];
 }
 
 export interface RefreshOutput extends Document<'refresh'> {
-  /** Whether nothing was written because of `--dry-run`, and `written` is what would be. */
+  /** Whether nothing was written, and `written` is what would be. */
   dryRun: boolean;
   written: WrittenFile[];
   notWritten: NotWritten[];
-  /** With `--dry-run`: the text that would change, as unified diffs. */
+  /** With `--dry-run`: unified diffs of the text that would change. */
   diffs?: (Request & { pages: ShownFile[]; patch: string })[] | undefined;
   /** What the command of `--after` did, if it was run. */
   after?: { exitStatus: number } | undefined;
@@ -114,11 +114,11 @@ export interface DoctorOutput extends Document<'doctor'> {
 export interface ReportOutput extends Document<'report'> {
   builtAt: string;
   refreshedAt?: string | undefined;
-  /** The time of the build or refresh that changes are counted from, if one is on record. */
+  /** The time of the build or refresh that changes are counted from, if on record. */
   comparedWith?: string | undefined;
-  /** With the number of files that show snippets, and of embeds in them. */
+  /** `pages` are the files that show snippets, `embeds` those in them. */
   totals: Record<'snippets' | 'pages' | 'embeds' | 'bytes' | 'slowestMilliseconds' | 'changed', number>;
-  /** With what happened to each: `unknown` without an earlier build. A snippet that is `gone` has no places. */
+  /** `unknown` without an earlier build. A snippet that is `gone` has no places. */
   snippets: (ShownSnippet & { change: 'added' | 'changed' | 'gone' | 'same' | 'unknown' })[];
 }
 
@@ -126,31 +126,31 @@ export interface ReportOutput extends Document<'report'> {
 export type WatchOutput = WatchEvent & { version: 1; command: 'watch'; at: string };
 
 export type WatchEvent =
-  /** Once; with where calls are accepted, with `--listen`. */
+  /** Once. With `--listen`, `url` is where calls are accepted. */
   | { event: 'started'; everyMilliseconds: number; url?: string | undefined }
-  /** With `--listen`: a signed call has arrived, or one was refused; for people. At most once a minute for each. */
+  /** With `--listen`: a call has arrived or was refused, for people; at most once a minute for each. */
   | { event: 'call'; message: string }
   /** A turn begins. */
   | { event: 'checking' }
   | { event: 'written'; written: WrittenFile[] }
-  /** Only a build can update something: once, until that is something else. */
+  /** Only a build can update something: once, until that changes. */
   | { event: 'not-written'; notWritten: NotWritten[] }
   /** The check failed: once for each kind of trouble. */
   | { event: 'trouble'; error: Failure }
   | { event: 'recovered' }
-  /** The command of `--after` failed. It is run again with the next check. */
+  /** The command of `--after` failed, and is run again with the next check. */
   | { event: 'after-failed'; exitStatus: number }
   | { event: 'building' }
-  /** The command of `--build` has ended. One that failed is run again after a while. */
+  /** The command of `--build` has ended. If it failed, it is run again after `retryMilliseconds`. */
   | (Ended & { event: 'built'; retryMilliseconds?: number | undefined })
   /** The command of `--exec` has ended. */
   | (Ended & { event: 'deployed' })
-  /** A turn has ended: whether the site shows what is published, and was deployed; the time to the next turn, or a call. */
+  /** A turn has ended. The next begins after `milliseconds`, or with a call. `upToDate`: what is published is shown and deployed. */
   | { event: 'waiting'; upToDate: boolean; milliseconds: number };
 
 interface Ended {
   succeeded: boolean;
-  /** Why it did not succeed, as the end of a sentence. */
+  /** Why not, as the end of a sentence. */
   problem?: string | undefined;
 }
 

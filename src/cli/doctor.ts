@@ -9,15 +9,15 @@ import {
 } from '../client/snippet-request.ts';
 import { formatDuration } from '../client/text.ts';
 import { hints, titles } from '../failures/errors.ts';
-import { requireConnection, type Settings, variables, whyWithoutKey } from '../settings/settings.ts';
+import { type Settings, variables, whyWithoutKey } from '../settings/settings.ts';
 import type { DoctorOutput } from './cli-output.ts';
 import { nameOf, readRecord, readSettings } from './project.ts';
 import { type Cli, exitCodes, explain, type Result } from './terminal.ts';
 
 type Check = DoctorOutput['checks'][number];
 
-const marks = { ok: 'ok    ', failed: 'FAILED', 'not-checked': '-     ' } as const;
-const headings = { environment: 'Environment', render: '\nRendering', retrieve: '\nRetrieving' } as const;
+const marks = { ok: 'ok    ', failed: 'FAILED', 'not-checked': '-     ' };
+const headings = { environment: 'Environment', render: '\nRendering', retrieve: '\nRetrieving' };
 
 export async function doctor(cli: Cli, id: string | undefined) {
   const named = id === undefined ? undefined : parseRequest(id, undefined);
@@ -38,8 +38,8 @@ export async function doctor(cli: Cli, id: string | undefined) {
   });
 }
 
-function ok(group: Check['group'], name: Check['name'], message: string): Check {
-  return { group, name, outcome: 'ok', message };
+function ok(group: Check['group'], name: Check['name'], message: string) {
+  return { group, name, outcome: 'ok', message } as const;
 }
 
 async function* checkSetup(cli: Cli, named: SnippetRequest | undefined): AsyncGenerator<Check> {
@@ -51,8 +51,8 @@ async function* checkSetup(cli: Cli, named: SnippetRequest | undefined): AsyncGe
   try {
     settings = await readSettings(cli, manifest);
   } catch (thrown) {
-    const { code, message, hint } = explain(thrown).error;
-    return yield { group, name: 'settings', outcome, message, error: { code, message }, hint };
+    const { hint, ...error } = explain(thrown).error;
+    return yield { group, name: 'settings', outcome, message: error.message, error, hint };
   }
   if (!settings.apiKey) {
     const { code, text } = whyWithoutKey(settings);
@@ -67,7 +67,7 @@ async function* checkSetup(cli: Cli, named: SnippetRequest | undefined): AsyncGe
     return yield { group, name: 'base-url', outcome, message, hint };
   }
   if (!settings.apiKey) return;
-  const snippets = manifest?.snippets ?? [];
+  const { snippets = [] } = { ...manifest };
   const request = named ?? snippets.find(({ missing }) => !missing) ?? createRequest(1);
   const recorded = snippets.find(({ key }) => key === request.key);
   let ifMissing: string | undefined;
@@ -85,20 +85,19 @@ async function* checkVariant(
   request: SnippetRequest,
   ifMissing?: string,
 ): AsyncGenerator<Check> {
-  const { ca, renderBaseUrl, retrieveBaseUrl } = settings;
+  const { apiKey = '', ca, renderBaseUrl, retrieveBaseUrl } = settings;
   const isRender = group === 'render';
   const [url, other] = isRender ? [renderBaseUrl, retrieveBaseUrl] : [retrieveBaseUrl, renderBaseUrl];
   if (!url) {
     const message = `${variables[`${group}BaseUrl`]} is not set, so nothing is ${isRender ? 'rendered' : 'retrieved'}`;
     return yield { group, name: 'base-url', outcome: 'not-checked', message };
   }
-  // Such as the playground's service: the machine that builds may not have it.
+  // Such as the playground's service: a machine that builds may not have it.
   const isHere = /^https:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])[:/]/.test(`${url}/`);
   yield ok(group, 'base-url', `The base URL is ${url}${isHere ? ', on this machine' : ''}`);
-  /** Makes one request. @returns why it failed, if it did. */
+  /** @returns why it failed, if it did. */
   const ask = async (baseUrl: string) => {
     const limits = { attempts: 1, deadline: 15_000 };
-    const apiKey = requireConnection(settings);
     const client = new SnippetClient({ apiKey, ca, limits, patience: 0, [`${group}BaseUrl`]: baseUrl });
     try {
       // Without content, a retrieved snippet fails only a build that cannot render it.

@@ -29,20 +29,21 @@ export async function inline(cli: Cli, folder: string, flags: SnippetsOptions, c
   const record = lastRecordFile(file);
   // Only Astro says how it writes URLs.
   if ((await readManifest(record)).manifest?.urls) {
-    const message = `${shownPath(cwd, to)} is the output of an Astro build, which has inlined its snippets.`;
-    const hint = `Update it with \`astro-snippets refresh\`. If another generator writes it now, delete ${shownPath(cwd, record)} first.`;
-    throw userError('unusable-output', message, hint);
+    throw userError(
+      'unusable-output',
+      `${shownPath(cwd, to)} is the output of an Astro build, which has inlined its snippets.`,
+      `Update it with \`astro-snippets refresh\`. If another generator writes it now, delete ${shownPath(cwd, record)} first.`,
+    );
   }
   const environment = await readVariables(cli);
   const options = await readOptions(cwd, flags, environment[variables.apiKey]);
-  // Only Astro knows base path, assets and style sheets. Inlined files could not lose edit links.
+  // Only Astro knows base path, assets and styles. Inlined files could not lose edit links.
   for (const name of ['links', 'images', 'classes', 'editLinks'] as const) {
     if (!options[name]) continue;
     throw userError('invalid-options', `The option \`${name}\` works in Astro sites only.`, 'Remove it.');
   }
   // Without Astro, policies are in pages alone.
-  const [cacheDirectory] = cacheDirsOf(cwd);
-  const site = { cacheDirectory, hasPolicy: options.csp === 'hash' };
+  const site = { cacheDirectory: cacheDirsOf(cwd)[0], hasPolicy: options.csp === 'hash' };
   const settings = resolveSettings(options, environment, site);
   if (manifest === undefined) {
     // First: the lock and the cache stay after a failure.
@@ -53,11 +54,10 @@ export async function inline(cli: Cli, folder: string, flags: SnippetsOptions, c
   await inlineFolder({ cwd, from, to, manifest: file, settings, logger });
 }
 
-const configFiles = ['snippets.config.js', 'snippets.config.mjs', 'snippets.config.ts'];
-
-/** Flags win over the config file, if there is one. */
+/** Flags win over the config file. */
 async function readOptions(cwd: string, flags: SnippetsOptions, apiKey = '') {
-  const name = configFiles.find((one) => existsSync(join(cwd, one)));
+  const names = ['js', 'mjs', 'ts'].map((extension) => `snippets.config.${extension}`);
+  const name = names.find((one) => existsSync(join(cwd, one)));
   if (!name) return parseOptions(flags);
   const file = join(cwd, name);
   if (apiKey !== '' && keySearch(apiKey).isIn(await readFile(file))) {
@@ -68,7 +68,7 @@ async function readOptions(cwd: string, flags: SnippetsOptions, apiKey = '') {
     const hint = 'Fix the file. It has the options as its default export.';
     throw userError('invalid-options', `${name} could not be loaded: ${error.message}`, hint);
   });
-  // The schema refuses anything else.
+  // The schema refuses others.
   const isObject = typeof options === 'object' && options !== null;
   return parseOptions(isObject ? { ...options, ...flags } : options, `The options in ${name} are invalid`);
 }

@@ -4,11 +4,11 @@ import { nodeFlaw } from '../client/node-version.ts';
 
 const flaw = nodeFlaw();
 if (flaw === undefined) {
-  // Cached between runs: a short command would do little but compile.
+  // A short command would do little but compile.
   module.enableCompileCache();
   const { runCli } = await import('./program.ts');
   const { systemClock: clock } = await import('../client/clock.ts');
-  const { stdout, stderr } = process;
+  const { env, stdout, stderr } = process;
   // A reader such as `head` has ended. Only a watch ends with it.
   for (const stream of [stdout, stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -16,8 +16,16 @@ if (flaw === undefined) {
       process.emit('SIGPIPE', 'SIGPIPE');
     });
   }
-  const host = { env: process.env, stdin: 'inherit', stdout, stderr, clock, signals: process } as const;
-  process.exitCode = await runCli(process.argv.slice(2), { ...host, cwd: process.cwd() });
+  const host = {
+    cwd: process.cwd(),
+    env,
+    stdin: 'inherit',
+    stdout,
+    stderr,
+    clock,
+    signals: process,
+  } as const;
+  process.exitCode = await runCli(process.argv.slice(2), host);
 } else {
   process.stderr.write(`${flaw}\n`);
   process.exitCode = 1;

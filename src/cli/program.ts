@@ -23,8 +23,8 @@ export async function runCli(argv: readonly string[], host: CliHost) {
   return terminal.exitStatus;
 }
 
-// Each command is loaded when it runs: that takes most of the time of a short one.
-/** The command line. The reference in the docs is made from it. */
+// A command is loaded when it runs: that takes most of the time of a short one.
+/** The reference in the docs is made from it. */
 export function createProgram(cli: Cli, argv: readonly string[] = []) {
   const { stdout, stderr, terminal } = cli;
   const program = new Command('astro-snippets')
@@ -35,7 +35,7 @@ export function createProgram(cli: Cli, argv: readonly string[] = []) {
     .option('--manifest <file>', "the record of the last build, if it is not in Astro's default cacheDir")
     .option('--output <folder>', outputHelp)
     .showHelpAfterError()
-    // Commander would exit with 1, which means that a command failed.
+    // Commander would exit with 1: a command failed.
     .exitOverride()
     .configureOutput({
       writeOut: (text) => stdout.write(text),
@@ -50,9 +50,11 @@ export function createProgram(cli: Cli, argv: readonly string[] = []) {
     });
   const addCommand = (name: string, own: Meanings) => {
     const meanings: Record<string, string> = { failed: 'failed', usage: 'wrong usage', ...own };
-    const codes = Object.entries(exitCodes).filter(([name]) => meanings[name]);
-    const lines = codes.map(([name, code]) => `\n  ${String(code).padEnd(3)} ${meanings[name]}`);
-    return program.command(name).addHelpText('after', `\nExit status:${lines.join('')}`);
+    let text = '\nExit status:';
+    for (const [status, code] of Object.entries(exitCodes)) {
+      if (meanings[status]) text += `\n  ${String(code).padEnd(3)} ${meanings[status]}`;
+    }
+    return program.command(name).addHelpText('after', text);
   };
   const addWritingCommand = (name: string, own: Meanings) =>
     addCommand(name, own)
@@ -130,7 +132,7 @@ function parseInterval(text: string) {
   throw new InvalidArgumentError('Expected a duration of at least 1s, such as 30s or 5m.');
 }
 
-/** The host is required, and written out: `127.1` would be looked up as a name. */
+/** With the host written out: `127.1` would be looked up as a name. */
 function parseListen(text: string) {
   const [, name = '', port] = /^(.+):(\d{1,5})$/.exec(text) ?? [];
   const { hostname } = URL.parse(`http://${text}`) ?? {};
@@ -138,7 +140,7 @@ function parseListen(text: string) {
   throw new InvalidArgumentError('Expected a host and a port, such as 127.0.0.1:8787 or [::1]:8787.');
 }
 
-/** With a variable that is not set, it would be empty, and succeed. */
+/** With a variable that is not set, it would be empty and succeed. */
 function parseCommand(text: string) {
   if (text.trim() === '') throw new InvalidArgumentError('Expected a command.');
   return text;

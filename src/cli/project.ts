@@ -13,7 +13,7 @@ import { publishedUrl } from '../settings/site-urls.ts';
 import type { ListOutput, NotWritten, PlacedSnippet, ReportOutput, Request } from './cli-output.ts';
 import { type Cli, exitCodes, type Result } from './terminal.ts';
 
-/** Where the record of the output folder is or would be. Without one, it is the only record of the project. */
+/** Where the record of the output folder is or would be, or the only record of the project. */
 export function manifestPath({ cwd, manifest, output }: Cli) {
   if (manifest !== undefined) return resolve(cwd, manifest);
   const outDir = resolve(cwd, output ?? 'dist');
@@ -30,8 +30,8 @@ export async function readRecord(cli: Cli) {
 }
 
 /**
- * @throws AstroError if there is no usable record, or no folder of `--output`; or if that is a copy of the one on record,
- * which `--manifest` allows for commands that only read.
+ * @throws AstroError without a usable record or the folder of `--output`; or if that is a copy of the one on record, which
+ * `--manifest` allows for commands that only read.
  */
 export async function openProject(cli: Cli, writes = false) {
   const { cwd, output } = cli;
@@ -43,10 +43,11 @@ export async function openProject(cli: Cli, writes = false) {
   const isChecked = (writes || cli.manifest === undefined) && existsSync(built);
   // A server build has its pages in a folder of the output.
   if (isChecked && !contains(realpathSync(passed), realpathSync(built))) {
-    const message = `The record is about ${shownPath(cwd, built)}, which still exists, and not about ${shownPath(cwd, passed)}.`;
-    const hint =
-      'Run the command without --output and copy the folder again, or build with --outDir, which makes another record.';
-    throw userError('unusable-output', message, hint);
+    throw userError(
+      'unusable-output',
+      `The record is about ${shownPath(cwd, built)}, which still exists, and not about ${shownPath(cwd, passed)}.`,
+      'Run the command without --output and copy the folder again, or build with --outDir, which makes another record.',
+    );
   }
   // Only the output has moved: a build still empties `outDir`.
   return { file, manifest: { ...manifest, output: passed } };
@@ -76,10 +77,7 @@ export async function requireFolder(cwd: string, folder: string, name: string, h
   throw userError('missing-output', `${name} ${cleanText(folder)} ${problem}.`, hint);
 }
 
-/**
- * Those of the last build, without the Astro config. The key comes from the environment, as do base URLs that were not
- * options: a service may have moved.
- */
+/** Those of the last build. The key comes from the environment, as do base URLs that were not options: a service may move. */
 export async function readSettings(cli: Cli, manifest: Manifest | undefined) {
   const environment = await readVariables(cli, manifest);
   if (!manifest) return resolveSettings(parseOptions({}), environment);
@@ -91,11 +89,11 @@ export async function readSettings(cli: Cli, manifest: Manifest | undefined) {
     ...environment,
   });
   const { sanitizes, editLinks, images, ...rules } = manifest.rules;
-  // `sanitize` cannot be recorded. The other rules are about sanitized content.
+  // `sanitize` cannot be recorded, and the other rules are about sanitized content.
   return { ...settings, ...recorded, ...(sanitizes ? {} : rules) };
 }
 
-/** Read as the last build did, or without one as a build without `--mode` would. */
+/** As the last build did, or without one as a build without `--mode` would. */
 export function readVariables(cli: Cli, manifest?: Manifest) {
   const { mode = 'production', directory = '' } = { ...manifest?.environment };
   const folder = directory !== false && resolve(cli.cwd, directory);
@@ -112,7 +110,7 @@ export function shownSnippet<Facts>(manifest: Manifest, shown: ShownSnippet, fac
   return { id, params, ...facts, pages: pages.map((file) => shownFile(manifest, file)), collections };
 }
 
-/** A line for each snippet, which ends with one of these texts; below it, the places. */
+/** A line for each snippet, which ends with one of these texts; below it, its places. */
 export function snippetLines(snippets: PlacedSnippet[], ifMissing: string, otherwise = '') {
   return snippets.map((snippet) => {
     const { pages, collections, missing } = snippet;
@@ -185,9 +183,9 @@ export async function report(cli: Cli, to: string) {
   cli.terminal.show(document, () => file);
 }
 
-/** One page without other files: its policy allows only its own style and script. */
+/** Its policy allows only its own style and script. */
 async function reportPage(document: Result<ReportOutput>) {
-  // Loaded only here: `list` does without it.
+  // `list` does without it.
   const { Eta } = await import('eta');
   const template = readFileSync(join(import.meta.dirname, 'report.eta'), 'utf8');
   const own = template.matchAll(/<(style|script)>(.*?)<\/\1>/gs).map(([, name, code = '']) => {
@@ -204,7 +202,7 @@ async function reportPage(document: Result<ReportOutput>) {
     count,
     formatBytes,
     formatDuration,
-    // In UTC: it may be read anywhere.
+    // It may be read anywhere.
     formatTime: (time: string) => `${time.slice(0, 16).replace('T', ' ')} UTC`,
   });
 }

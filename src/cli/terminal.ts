@@ -30,11 +30,11 @@ export interface CliHost {
 
 export interface Cli extends CliHost {
   terminal: Terminal;
-  /** The record, if it is not in Astro's default cache directory. */
+  /** The record, if not in Astro's default `cacheDir`. */
   manifest?: string | undefined;
-  /** The output folder, if it was moved after the build. */
+  /** The output folder, if moved after the build. */
   output?: string | undefined;
-  /** When it is aborted, nothing more is begun. */
+  /** Once aborted, nothing more is begun. */
   signal?: AbortSignal;
 }
 
@@ -47,10 +47,10 @@ export const exitCodes = {
   usage: 2,
 } as const;
 
-// About the arguments of a command: a report on several snippets has no single code.
+// About arguments: a report on several snippets has no single code.
 const usageErrors: unknown[] = ['missing-output', 'unusable-output', 'invalid-id', 'invalid-params'];
 
-/** Why a command ended: a text for people, and `error` for `--json`. */
+/** Why a command ended, for people and for `--json`. */
 export function explain(thrown: unknown) {
   const { message } = thrown as Error;
   if (thrown instanceof CommanderError) {
@@ -78,11 +78,11 @@ const coloredLines = /^ {4}([-+@]).*|^ {2}(ok|FAILED)/gm;
 
 const eraseLine = '\r\u001b[2K';
 
-/** Cleans all that is shown: most contains text from outside. */
+/** Cleans all that it shows: most contains text from outside. */
 export class Terminal {
   readonly #host: CliHost;
   #hasStatus = false;
-  /** Whether to print a log, with times and without progress. */
+  /** Whether to print times, and no progress. */
   isLog = false;
   /** The name of the command, if it prints JSON. */
   json: string | undefined;
@@ -130,7 +130,7 @@ export class Terminal {
     if (this.json && exitStatus !== exitCodes.ok) this.printJson({ exitStatus, error });
   }
 
-  /** Says how far a long command is. On a terminal, one line is rewritten. */
+  /** How far a long command is: on a terminal, in one line that is rewritten. */
   openProgress(): Progress {
     const { stderr, env, clock } = this.#host;
     if (this.json || this.isLog) return () => {};

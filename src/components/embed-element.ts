@@ -18,9 +18,9 @@ import {
   integration,
   intendedName,
 } from '../embed/element.ts';
-import { type ErrorCode, type UserError, userError } from '../failures/errors.ts';
+import { type ErrorCode, userError } from '../failures/errors.ts';
 
-/** What `<Snippet>` takes: a snippet by its id, with any params, or from `defineSnippet`, with those it is defined to take. */
+/** What `<Snippet>` takes: a snippet by its id, or from `defineSnippet`, with the params it is defined to take. */
 export type SnippetProps<Schema extends ParamsSchema | undefined = undefined> = {
   /**
    * `html` shows the content, `text` its text. The default is `html` where elements may be, and in files that are not
@@ -38,7 +38,7 @@ export type SnippetProps<Schema extends ParamsSchema | undefined = undefined> = 
       params?: Params | undefined;
     }
   | ({
-      /** The snippet, as `defineSnippet` returned it. */
+      /** What `defineSnippet` returned. */
       of: SnippetDefinition<Schema>;
       id?: never;
     } & (undefined extends ParamsOf<Schema> ? { params?: ParamsOf<Schema> } : { params: ParamsOf<Schema> }))
@@ -55,17 +55,17 @@ const knownProp = /^(?:id|of|params|as|optional|class|slot)$|[-:]/;
 
 export const embedEnd = `</${elementName}>`;
 
-/** A promise only if a schema checks the params, because awaiting each embed takes longer than rendering it. */
+/** A promise only if a schema checks the params: awaiting an embed takes longer than rendering it. */
 export function embedStart(
   props: Props,
   page: Pick<AstroGlobal, 'isPrerendered' | 'url' | 'routePattern'>,
   command: Command | undefined,
-): string | Promise<string> {
+) {
   const { id, of, params, as, optional } = props;
   const { pathname } = page.url;
   const path = page.isPrerendered ? pathname : containerPage;
   // Astro's error page shows the error, and opens its place in an editor.
-  const refuse = (code: ErrorCode, flaw: string, shown = path): UserError => {
+  const refuse = (code: ErrorCode, flaw: string, shown = path) => {
     const { place, loc } =
       integration.find?.({
         id: of === undefined ? String(id ?? '') : undefined,
@@ -79,7 +79,7 @@ export function embedStart(
   if (command === undefined) {
     throw refuse('missing-integration', 'the integration is not in the Astro config.', pathname);
   }
-  // Pages of Astro's Container API do not count as prerendered. `astro dev` checks all that it serves.
+  // Astro's Container API does not count as prerendered. `astro dev` checks all that it serves.
   if (!page.isPrerendered && command !== 'dev' && integration.announce === undefined) {
     const flaw = `the route ${page.routePattern} is rendered on demand. Snippets are inlined while the site is built.`;
     throw refuse('on-demand-page', flaw, pathname);
@@ -103,7 +103,7 @@ export function embedStart(
     if (as) tag += ` as="${as}"`;
     return optional ? `${tag} optional="">` : `${tag}>`;
   };
-  const fail = (error: unknown): never => {
+  const fail = (error: unknown) => {
     throw error instanceof SnippetError ? refuse(error.code, error.reason) : error;
   };
   if (of !== undefined) return definedRequest(of, params).then(write).catch(fail);

@@ -7,7 +7,7 @@ import { astroMajor } from '../settings/astro-version.ts';
 import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
 import { escapeOwnErrors, inlineTexts, snippetMemory } from './view.ts';
 
-/** A dev server. While a page is visible, it asks whether it has changed: then its snippets are fetched again. */
+/** A dev server. A visible page asks whether it has changed: then its snippets are fetched again. */
 export class DevRun extends SiteRun {
   readonly #warn = (line: string) => this.site.logger.warn(line);
   readonly #writeClasses = afterPause(100, () => {
@@ -20,7 +20,7 @@ export class DevRun extends SiteRun {
 
   protected override async openFetcher() {
     const { SnippetFetcher } = await import('../snippets/fetch-snippets.ts');
-    // A person waits: fewer attempts than in a build, and a service that recovers is noticed quickly.
+    // A person waits: fewer attempts than in a build, and a recovery is noticed quickly.
     const limits = { attempts: 3, fallbacksInARow: Infinity, deadline: 20_000, outageCap: 2_000 };
     const asking = { parts: { limits }, patience: 0, alwaysAsk: true, remember: false };
     return new SnippetFetcher(this.settings, { warn: this.#warn, ...asking });
@@ -28,7 +28,7 @@ export class DevRun extends SiteRun {
 
   protected override noteClasses(snippets: Iterable<FetchedSnippet>) {
     super.noteClasses(snippets);
-    // The snippets of a page arrive one after the other.
+    // Snippets arrive one after the other.
     this.#writeClasses();
   }
 
@@ -47,7 +47,7 @@ export class DevRun extends SiteRun {
       return snippet;
     }, this.#warn);
 
-    // From any script. Without `hash`, the page shows no snippets. `refresh` fetches them, and all collections, now.
+    // From any script. Without `hash`, the page shows no snippets. `refresh` fetches them and all collections now.
     hot.on('astro-snippets:ask', async (asked: { hash?: string; refresh?: true } | null, client) => {
       const { hash, refresh } = asked ?? {};
       const shown = hash === undefined ? [] : memory.shownAs(hash);
@@ -59,7 +59,7 @@ export class DevRun extends SiteRun {
           ...(shown ?? []).map((one) => memory.update(one, refresh)),
         ]);
       } catch (thrown) {
-        // Such as a key that is missing now. The next view of the page shows it, too.
+        // Such as a key that is missing now. The next view shows it, too.
         if (refresh) error = cleanLines((thrown as Error).message);
       }
       const hasChanged = shown === undefined || (hash !== undefined && memory.hashOf(shown) !== hash);
@@ -82,18 +82,18 @@ export class DevRun extends SiteRun {
     });
     middlewares.use(inlineTexts(this, server, memory));
 
-    // For new styles, pages have to load again: Vite's own message about an `.html` file does nothing.
+    // Pages have to load again: Vite's own message about an `.html` file does nothing.
     const restyle = afterPause(150, memory.restyle);
     watcher.on('all', (_, file) => {
       if (resolve(file) === this.classes?.file) restyle();
     });
     httpServer?.once('close', () => void this.close());
-    // No page waits for this. What fails is said when a page shows it.
+    // What fails is said when a page shows it.
     this.prepareClasses().catch(() => {});
   }
 }
 
-/** Calls `act` when it was not asked for during so many milliseconds. */
+/** Calls `act` so many milliseconds after it was last asked for. */
 function afterPause(milliseconds: number, act: () => void) {
   let timer: NodeJS.Timeout | undefined;
   return () => {

@@ -1,7 +1,7 @@
 import { defineToolbarApp } from 'astro/toolbar';
 import { addPanel, dataElement, make, readSnippets } from '../build/edit-links/panel.js';
 
-/** The dev toolbar app: the snippets of this page, where they came from, and their errors. */
+/** The dev toolbar app: the snippets of this page, and their errors. */
 export default defineToolbarApp({
   init(canvas, app, server) {
     // What is written into it is read out, so it is never hidden.
@@ -12,8 +12,7 @@ export default defineToolbarApp({
     aside.style.cssText = 'bottom: 80px; right: 50%; transform: translateX(50%); width: 340px';
     refresh.addEventListener('click', () => {
       status.textContent = '';
-      const { hash } = dataElement()?.dataset ?? {};
-      server.send('astro-snippets:ask', { hash, refresh: true });
+      server.send('astro-snippets:ask', { hash: dataElement()?.dataset.hash, refresh: true });
     });
     server.on('astro-snippets:answer', ({ error }) => {
       if (error) status.textContent = error;

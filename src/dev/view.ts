@@ -43,7 +43,7 @@ const contentTypes: readonly [kind: FileKind, types: RegExp][] = [
 // Of Vite itself, and source maps, which are JSON.
 const partsOfVite = /\/(?:@(?:vite|id|fs)|node_modules)\/|\.map$/;
 
-/** Inlines snippets in responses once they are complete, whichever runtime renders them. */
+/** Inlines snippets in complete responses, whichever runtime renders them. */
 export function inlineTexts(
   run: DevRun,
   server: ViteDevServer,
@@ -87,7 +87,7 @@ export function inlineTexts(
       if (kind && !encoded.has(path)) {
         encoded.add(path);
         logger.warn(
-          `${path} is sent with the content encoding ${encoding}, so it is left as it is, without its snippets. Compress responses only where the site is deployed.`,
+          `${path} is sent with the content encoding ${encoding}, so its snippets are not inlined. Compress responses only where the site is deployed.`,
         );
       }
       return false;
@@ -97,7 +97,7 @@ export function inlineTexts(
       isBuffered ??= decide();
       if (!isBuffered) return response[part](...rest);
       text[part](...rest);
-      // The writer need not wait: all of it is kept.
+      // The writer need not wait.
       return part === 'write' || response;
     };
     Object.assign(response, {
@@ -130,19 +130,19 @@ function correctStatus({ options }: AstroIntegrationLogger) {
     const status = /^\S*\[\d{3}\]/;
     if (!response || response.closed || !status.test(event.message)) return write(event);
     response.once('close', () => {
-      const sent = styleText('red', `[${response.statusCode}]`);
-      const message = response.statusCode === 500 ? event.message.replace(status, sent) : event.message;
-      write({ ...event, message });
+      const { message } = event;
+      const sent = styleText('red', '[500]');
+      write({ ...event, message: response.statusCode === 500 ? message.replace(status, sent) : message });
     });
   };
   return responses;
 }
 
-/** As a build does. What that would fail for becomes the HTML of an error page. */
+/** As a build does. What a build would fail for becomes the HTML of an error page. */
 function textInliner(run: DevRun, server: ViteDevServer, memory: SnippetMemory) {
   const { logger, sources } = run.site;
   const { base } = server.config;
-  // By page. Each line is logged once, until it is over.
+  // By page: each line is logged once, until it is over.
   const said = new Map<string, readonly string[]>();
 
   return async (page: string, kind: FileKind, bytes: Buffer, isFetched: boolean) => {
@@ -165,12 +165,12 @@ function textInliner(run: DevRun, server: ViteDevServer, memory: SnippetMemory) 
       if (embeds.length + invalid.length > 0) search.refuseOnDemand(page);
       const withoutKey = uses.size > 0 && isWithoutKey(settings);
       if (withoutKey) warn(withoutKeyWarning(settings));
-      // A script does not ask whether what it has fetched has changed.
+      // A script does not ask again about what it has fetched.
       const isLast = !isPage || isFetched;
       const show = async (use: SnippetUse) => ({ ...use, snippet: await memory.get(use, isLast) });
       // In the order of the page, as the toolbar lists them.
       const shown = await Promise.all(withoutKey ? [] : uses.values().map(show));
-      // Nothing is awaited from here on: another page may update a snippet.
+      // Nothing is awaited from here: another page may update a snippet.
       if (shown.length > 0) hash = memory.hashOf(shown.map(({ snippet }) => snippet));
       const snippets = new Map(
         shown.flatMap(({ request, snippet: { content } }) => (content ? [[request.key, content]] : [])),
@@ -272,7 +272,7 @@ ask();
 `;
 }
 
-/** Shows an error in Astro's own overlay, and reloads when it is fixed. */
+/** Shows an error in Astro's overlay, and reloads when it is fixed. */
 function errorPage(base: string, error: { message: string; hint: string }, hash: string | undefined) {
   // Only "<" could end the script.
   const json = JSON.stringify(error).replaceAll('<', '\\u003c');
@@ -314,8 +314,8 @@ interface RememberedSnippet extends ShownAs {
 type SnippetMemory = ReturnType<typeof snippetMemory>;
 
 /**
- * The snippets of a dev server. The first view of a snippet waits for the service. Each is asked for every two seconds,
- * however many pages are open, and every ten seconds while it is in trouble.
+ * The snippets of a dev server. The first view of one waits for the service. Each is asked for every two seconds, however
+ * many pages are open, and every ten seconds in trouble.
  */
 export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string) => void) {
   const states = new Map<string, RememberedSnippet>();
@@ -334,7 +334,7 @@ export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string)
       if (!isSnippetFailure(error)) throw error;
       // The dev server is stopping, or its settings have changed.
       if (error.code === 'closed') return;
-      // That the client has stopped asking says less than why it has.
+      // That the client has stopped asking says less than why.
       snippet.error = error.code === 'unavailable' && isTrouble(before) ? before : error;
       if (!isTrouble(error)) snippet.content = undefined;
     }
@@ -347,7 +347,7 @@ export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string)
     }
   };
 
-  /** Fetches a snippet again if that is due, or needed now: once for all who ask meanwhile. */
+  /** Fetches a snippet again if that is due, or now: once for all who ask meanwhile. */
   const update = (snippet: RememberedSnippet, isNow = false) => {
     if (!isNow && Date.now() < snippet.dueAt) return undefined;
     snippet.update ??= fetchAgain(snippet).finally(() => delete snippet.update);
@@ -357,7 +357,7 @@ export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string)
   return {
     update,
 
-    /** @param isLast whether nothing asks again, so that this view waits for an update that is due. */
+    /** @param isLast whether nothing asks again, so that this waits for an update that is due. */
     async get({ request, asHtml }: ShownAs, isLast: boolean) {
       // Shown as text, it may break a rule for HTML.
       const key = `${asHtml} ${request.key}`;
@@ -370,7 +370,7 @@ export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string)
       return snippet;
     },
 
-    /** The hash of what a page shows. It changes when a reader would see a difference. */
+    /** Of what a page shows. It changes when a reader would see a difference. */
     hashOf(snippets: readonly RememberedSnippet[]) {
       const looks = snippets.map(({ request, content, error }) => {
         const look = content ? [content.html, content.text] : !isTrouble(error) && failureLook(error);
@@ -390,7 +390,7 @@ export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string)
       return known?.snippets;
     },
 
-    /** Every page has to load again: there are new styles for the classes of snippets. */
+    /** Every page has to load again: the classes of snippets have new styles. */
     restyle() {
       styles += 1;
     },
@@ -399,7 +399,7 @@ export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string)
 
 const isTrouble = (error?: SnippetFailure) => error && effectOf(error) === 'children';
 
-/** What distinguishes failures. Their sentences do not, since they count attempts and seconds. */
+/** What distinguishes failures. Their sentences count attempts and seconds. */
 function failureLook(error: SnippetFailure | undefined) {
   if (!(error instanceof SnippetError)) return [error?.code, error?.reason];
   return [error.code, error.status, error.title, error.detail, error.type];
