@@ -87,7 +87,7 @@ export function inlineTexts(
       if (kind && !encoded.has(path)) {
         encoded.add(path);
         logger.warn(
-          `${path} is sent with the content encoding ${encoding}, so its snippets are not inlined. Compress responses only where the site is deployed.`,
+          `${path} is sent with the content encoding ${encoding}, so it is left as it is, without its snippets. Compress responses only where the site is deployed.`,
         );
       }
       return false;
