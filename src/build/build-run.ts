@@ -16,7 +16,7 @@ import {
 import type { RouteToHeaders } from '../settings/astro-version.ts';
 import { isWithoutKey, requireConnection } from '../settings/settings.ts';
 import { routeFiles } from '../settings/site-urls.ts';
-import type { FetchedSnippets, FetchHook, SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import type { FetchHook, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { FileEmbed } from '../snippets/file-embeds.ts';
 import type { SourceSearch } from '../source/source-search.ts';
 import type { CollectedEntry, GeneratedSite } from './inline-snippets.ts';
@@ -46,28 +46,28 @@ export class BuildRun extends SiteRun implements GeneratedSite {
   announcements: Announcements | undefined;
   hadManifest = false;
   #lock: ReturnType<typeof lockForBuild> | undefined;
-  /** How many collections are fetching: Astro loads all at the same time. */
+  /** How many collections are fetching: Astro loads all at once. */
   #fetching = 0;
   readonly #collected = new Map<string, CollectedEntry[]>();
   #inlined: Manifest | undefined;
-  /** In milliseconds since the epoch: what is written after the pages is checked, too. */
+  /** In milliseconds since the epoch. What is written later is checked, too. */
   #finishedAt: number | undefined;
   #hasCompressed = false;
 
-  get collected(): CollectedEntry[] {
+  get collected() {
     return [...this.#collected.values()].flat();
   }
 
-  get #lockFile(): string {
+  get #lockFile() {
     return lockFile(this.manifest, this.site.sources.folders.outDir);
   }
 
-  protected override async openFetcher(): Promise<SnippetFetcher> {
+  protected override async openFetcher() {
     // Until then, a refresh may write the last record.
     if (this.site.command === 'build') await this.lockOutput();
     const { SnippetFetcher } = await import('../snippets/fetch-snippets.ts');
     const { readManifest, supersededBy } = await import('../record/manifest.ts');
-    // Needed later. Loading it delays nothing while Astro bundles.
+    // For later. It delays nothing while Astro bundles.
     void import('./inline-snippets.ts').catch(() => {});
     void import('../client/transport.ts').then(({ loadUndici }) => loadUndici()).catch(() => {});
     this.before = (await readManifest(this.manifest)).manifest;
@@ -78,7 +78,7 @@ export class BuildRun extends SiteRun implements GeneratedSite {
     });
   }
 
-  override async fetch(options: Parameters<FetchHook>[0]): Promise<FetchedSnippets> {
+  override async fetch(options: Parameters<FetchHook>[0]) {
     const { collection, entries } = options;
     this.#fetching += 1;
     try {
@@ -91,14 +91,14 @@ export class BuildRun extends SiteRun implements GeneratedSite {
       return snippets;
     } finally {
       this.#fetching -= 1;
-      // Nothing follows in a sync. A build goes on with its pages.
+      // A build goes on with its pages.
       if (this.site.command === 'sync' && this.#fetching === 0) await this.close();
     }
   }
 
   /** Fetches the snippets of the last build now, and others when a page announces them. */
   async start() {
-    // Before Astro empties the output of the build that is running.
+    // Before Astro empties the output of a running build.
     if (existsSync(this.#lockFile)) await this.lockOutput();
     this.announcements = hearAnnouncements((request, pathname) => this.#prefetch(request, pathname));
     this.hadManifest = existsSync(this.manifest);
@@ -107,7 +107,7 @@ export class BuildRun extends SiteRun implements GeneratedSite {
       const { answers } = await this.open();
       const requests = this.before?.snippets ?? [];
       if (requests.length > 0) this.#requireConnection('the snippets of the last build');
-      // From here on the record is wrong, even if this build is killed.
+      // From here on it is wrong, even if this build is killed.
       removeManifest(this.manifest, unfinished);
       // A snippet that is no longer embedded costs only a request.
       for (const request of requests) answers.prefetch(request);
@@ -116,7 +116,7 @@ export class BuildRun extends SiteRun implements GeneratedSite {
     await this.prepareClasses();
   }
 
-  /** Astro restores pages whose own data is the same, even if an entry has changed. */
+  /** Astro restores pages with the same data, even if an entry has changed. */
   async #renewEntries() {
     const { cacheDir, experimental } = this.site.config;
     const { collected } = this;
@@ -134,9 +134,9 @@ export class BuildRun extends SiteRun implements GeneratedSite {
   #prefetch(request: SnippetRequest, pathname: string) {
     // Fails the page that announced the snippet.
     this.#requireConnection(pathname);
-    // The option may depend on the page's language, which is not known yet.
+    // They may depend on the page's language, which is not known yet.
     if (this.settings.params) return;
-    // What fails here fails again when the page needs the snippet.
+    // It fails again when the page needs the snippet.
     this.open()
       .then(({ answers }) => answers.prefetch(request))
       .catch(() => {});
@@ -146,11 +146,7 @@ export class BuildRun extends SiteRun implements GeneratedSite {
     if (!isWithoutKey(this.settings)) requireConnection(this.settings, neededFor);
   }
 
-  /**
-   * Keeps other builds and refreshes from the output until this build has ended. Called at the first sign of an embed.
-   *
-   * @throws AstroError if another build writes to it.
-   */
+  /** At the first sign of an embed: others have to wait for this build. @throws AstroError if another one has the output. */
   async lockOutput() {
     const { root, outDir } = this.site.sources.folders;
     const log = (line: string) => this.logger.info(line);
@@ -171,7 +167,7 @@ export class BuildRun extends SiteRun implements GeneratedSite {
       const { scannable, others, compressed } = listSiteFiles([directory], exclude);
       this.#hasCompressed = compressed.length > 0;
       this.verifier = new OutputVerifier(apiKey);
-      // There was no sign of an embed so far, but there may be one in the output.
+      // There was no sign of an embed, but one may be in the output.
       const isPlain =
         this.#lock === undefined &&
         this.#collected.size === 0 &&
@@ -185,9 +181,9 @@ export class BuildRun extends SiteRun implements GeneratedSite {
     await this.close();
   }
 
-  /** Loads most of the code: a site without embeds does without. */
+  /** Loads most of the code, for sites with embeds alone. */
   async #inline(scannable: readonly ScannableFile[]) {
-    // Checks files as they are then: what is inside an embed goes.
+    // For files as they are then: what is inside an embed goes.
     this.verifier = new OutputVerifier(this.settings.apiKey);
     this.fetcher = await this.open();
     this.search = await this.openSearch();
@@ -203,8 +199,8 @@ export class BuildRun extends SiteRun implements GeneratedSite {
   }
 
   /**
-   * Refuses embeds in files that other integrations wrote after the pages: copies, compressed files and lists of service
-   * workers were made of them. Refuses compressed files that were made before.
+   * Refuses embeds that other integrations wrote after the pages, of which copies and precache lists may have been made, and
+   * compressed files that were made before.
    */
   async #record(directory: string, at: number) {
     const { verifier } = this;
@@ -221,7 +217,7 @@ export class BuildRun extends SiteRun implements GeneratedSite {
         refuseLateFiles(embedding, compressed, inlined);
       }
     }
-    // Only now: Astro has removed the scripts that it rendered pages with.
+    // Astro has now removed the scripts that it rendered pages with.
     for (const line of verifier.codeWarnings()) this.logger.warn(line);
     // A site without snippets needs no record.
     if (!inlined) return rmSync(missingNote(this.manifest), { force: true });
@@ -229,7 +225,7 @@ export class BuildRun extends SiteRun implements GeneratedSite {
     await recordSite(this, inlined, mayBeLate ? at : undefined);
   }
 
-  /** If `work` fails, notes why there is no record, unless another build has the output. */
+  /** If `work` fails, notes why there is no record, unless the output is another build's. */
   async #attempt(work: () => Promise<void>) {
     try {
       await work();
@@ -253,11 +249,7 @@ export class BuildRun extends SiteRun implements GeneratedSite {
 
 export type Announcements = ReturnType<typeof hearAnnouncements>;
 
-/**
- * Hears what `<Snippet>` announces while pages are rendered.
- *
- * @param onFirst called with each snippet once. If it throws, the page fails.
- */
+/** Hears what `<Snippet>` announces while pages are rendered. @param onFirst called once for each. If it throws, the page fails. */
 function hearAnnouncements(onFirst: (request: SnippetRequest, pathname: string) => void) {
   /** The key of each announcement, by page. */
   const pages = new Map<string, string[]>();
@@ -281,15 +273,15 @@ function hearAnnouncements(onFirst: (request: SnippetRequest, pathname: string) 
     },
 
     /**
-     * Snippets that were rendered but are not in the output, with the files of their page if these are known. It is a warning
-     * if one is there less often: a page may render something for another purpose, too.
+     * Snippets that were rendered but are not in the output, with the files of their page if known. If one is only there less
+     * often, it is a warning: a page may render something for another purpose, too.
      */
     lost(scanned: ScannedSite, scannable: readonly ScannableFile[], { urls, logger, search }: GeneratedSite) {
       if (pages.size === 0) return [];
       const keysIn = new Map(scanned.files.map(({ name, embeds }) => [name, embeds.map(writtenKey)]));
       const names = new Set(scannable.map(({ name }) => name));
       const invalid = new Set(scanned.invalid.map(({ file }) => file));
-      // A page may be rendered under another path, such as a fallback of another language.
+      // A page may be rendered under another path, such as another language's.
       const everywhere = counted([...keysIn.values()].flat());
       const rendered = counted([...pages.values()].flat());
       return [...pages].flatMap(([pathname, onPage]) => {
@@ -298,7 +290,7 @@ function hearAnnouncements(onFirst: (request: SnippetRequest, pathname: string) 
         const keys = files.flatMap((name) => keysIn.get(name) ?? []);
         if (keys.length === onPage.length && keys.every((key, at) => key === onPage[at])) return [];
         const isKnown = files.length > 0;
-        // It may be an embed that is invalid, in any file if the page's is not known.
+        // It may be an invalid embed, in any file if the page's is not known.
         if (isKnown ? files.some((name) => invalid.has(name)) : invalid.size > 0) return [];
         const found = isKnown ? counted(keys) : everywhere;
         return [...counted(onPage)].flatMap(([key, times]) => {

@@ -23,7 +23,7 @@ import { shownIn, statesOf } from './output-state.ts';
 import { listSiteFiles, OutputVerifier, type ScannableFile, type SiteFile, scanSite } from './scan-site.ts';
 import { hashOfCopy, pageCopyOf, withoutSuffix } from './side-products.ts';
 
-export interface FolderInlining extends Pick<GeneratedSite, 'settings' | 'logger' | 'manifest'> {
+interface FolderInlining extends Pick<GeneratedSite, 'settings' | 'logger' | 'manifest'> {
   /** Where paths that are shown begin. */
   cwd: string;
   from: string;
@@ -31,7 +31,7 @@ export interface FolderInlining extends Pick<GeneratedSite, 'settings' | 'logger
   to: string;
 }
 
-/** Inlines snippets into files of any generator, and updates those of earlier runs. If it throws, it has written nothing. */
+/** Inlines snippets into files of any generator, and updates those of earlier runs. If it throws, nothing is written. */
 export async function inlineFolder(inlining: FolderInlining) {
   const { cwd, to, manifest, logger } = inlining;
   refuseFolders(inlining);
@@ -54,7 +54,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles) {
   const last = await openLastRun(inlining, scannable.filter(isPublished));
   const { record: before, kept } = last;
   const settings = { ...inlining.settings };
-  // Without a record, these files would never be updated again.
+  // Without a record, these would never be updated again.
   if (kept.size > 0) settings.missingKey = 'error';
   const verifier = new OutputVerifier(settings.apiKey);
   const fetcher = new SnippetFetcher(settings, {
@@ -68,7 +68,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles) {
   const updated: string[] = [];
   const outdated: { copy: SiteFile; page: SiteFile }[] = [];
   try {
-    // The URL that most servers give a page: how people link to it is not known.
+    // As most servers name a page: how people link to it is not known.
     const urls = { base: '/', trailingSlash: 'ignore', format: 'preserve' } as const;
     const site = { ...inlining, settings, urls, directory: to, before, fetcher, verifier };
     const scanned = await scanSite(scannable, site);
@@ -98,7 +98,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles) {
       hashes.set(copy.name, '');
     }
     const recorded = new Set(inlined.files.map(({ name }) => name));
-    // A generator may have written them without embeds, or a minifier may have changed them.
+    // A generator may have written them without embeds, or a minifier changed them.
     const dropped = [...scannable, ...others].flatMap((one) => {
       const { file, name } = one;
       const wasRecorded = isPublished(one) && last.files.has(name) && !recorded.has(name);
@@ -127,13 +127,13 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles) {
 
 type LastRun = Awaited<ReturnType<typeof openLastRun>>;
 
-/** Reads what the last run left, and has files made from what was generated. */
+/** Reads what the last run left, and has its files made from what was generated. */
 async function openLastRun({ cwd, manifest, logger }: FolderInlining, scannable: readonly ScannableFile[]) {
   const file = lastRecordFile(manifest);
   const { manifest: record, flaw } = await readManifest(file);
   const found = record?.pack && openPack(manifest, record);
   const pack = found?.flaw ? undefined : found;
-  // The pages of a run are kept beside its record.
+  // Its pages are kept beside its record.
   const isLost = flaw && (flaw !== 'is missing' || listPacks(manifest).length > 0);
   if (isLost || pack !== found) {
     const what = isLost
@@ -144,13 +144,13 @@ async function openLastRun({ cwd, manifest, logger }: FolderInlining, scannable:
     );
   }
   const files = new Map(record?.files.map((file) => [file.name, file]));
-  /** The hashes of files that are as it left them, not written again by the generator. */
+  /** The hashes of files that are as it left them. */
   const kept = new Map<string, string>();
   for (const file of pack ? scannable : []) {
     const known = files.get(file.name);
     if (!known) continue;
     const hash = hashOf(readFileSync(file.file));
-    // A run that was killed has written it, or has not.
+    // If it was killed, it has written the file, or has not.
     if (!statesOf(known).has(hash)) continue;
     kept.set(file.name, hash);
     Object.assign(file, { generated: () => pack?.read(known) });
@@ -164,7 +164,7 @@ const asideOf = (manifest: string) => `${manifest}.unfinished`;
 export const lastRecordFile = (manifest: string) =>
   [manifest, asideOf(manifest)].find(existsSync) ?? manifest;
 
-/** What a file with new embeds, which a later step has changed and not the generator, still shows of the last run. */
+/** What a file with new embeds, which a step after the generator has changed, still shows of the last run. */
 function leftIn({ record, files, kept, pack }: LastRun, name: string, { generated, embeds }: MadePage) {
   const file = files.get(name);
   if (!record || !file) return [];
@@ -177,7 +177,7 @@ function leftIn({ record, files, kept, pack }: LastRun, name: string, { generate
   }));
 }
 
-/** Until all is written, the record is beside its place, and announces the files: the process can be killed at any moment. */
+/** Until all is written, the record is beside its place and announces the files: the process can be killed at any moment. */
 async function publish(
   site: GeneratedSite & FolderInlining,
   staged: StagedFiles,
@@ -209,7 +209,7 @@ async function publish(
   rmSync(aside, { force: true });
 }
 
-/** With what earlier runs have left in the output, which is published, too. */
+/** With what earlier runs left in the output: it is published, too. */
 function listFiles({ from, to, manifest, settings }: FolderInlining) {
   const isRecord = (file: string) => file.startsWith(dirname(manifest) + sep);
   const isThere = (file: string) => existsSync(file) && !isRecord(file);

@@ -48,13 +48,13 @@ export interface GeneratedSite {
   fetcher: SnippetFetcher;
   verifier: OutputVerifier;
   logger: Record<'info' | 'warn', (line: string) => void>;
-  environment?: EnvironmentFiles | undefined;
-  search?: SourceSearch | undefined;
+  environment?: EnvironmentFiles;
+  search?: SourceSearch;
   routeToHeaders?: RouteToHeaders | undefined;
   classes?: Pick<ClassFile, 'written'> | undefined;
-  collected?: readonly CollectedEntry[] | undefined;
+  collected?: readonly CollectedEntry[];
   announcements?: Announcements | undefined;
-  /** Whether the last build left one, even if this version cannot read it. */
+  /** Even if this version cannot read it. */
   hadManifest?: boolean;
   lateHooks?: Manifest['lateHooks'];
   /** Astro's folder of files whose names change with their sources. */
@@ -66,21 +66,15 @@ export interface CollectedEntry extends CollectionEntry {
   snippet: FetchedSnippet;
 }
 
-/** What a file that a later step has changed still shows of an earlier run, without an embed. */
-export interface LeftSnippet {
-  snippet: RecordedSnippet;
-  /** Of the content; `undefined` for children. */
-  hash: string | undefined;
-}
-
 interface WrittenPage {
   made: MadePage;
-  left?: readonly LeftSnippet[];
+  /** What it still shows of an earlier run without an embed, as a later step has changed it. Children have no `hash`. */
+  left?: readonly { snippet: RecordedSnippet; hash: string | undefined }[];
   /** Once it is written. */
   stats?: Stats;
 }
 
-/** Reads, makes and writes a page, or prepares that. */
+/** Reads and makes a page, and writes it now or later. */
 type WritePage = (page: ScannedSite['files'][number], make: (generated: Buffer) => MadePage) => WrittenPage;
 
 /** The one way from embeds to snippets. @returns the manifest, which is not written yet. */
@@ -139,14 +133,15 @@ export async function inlineSnippets(scanned: ScannedSite, site: GeneratedSite, 
       formatDuration(Date.now() - startedAt),
     ];
     logger.info(facts.filter(Boolean).join(' · '));
-    if (linked) logger.warn(editLinksWarning);
+    // Where a build is published is not known here.
+    if (linked) {
+      logger.warn(
+        'Edit links are on (editLinks: true): pages contain the URLs at which snippets are edited. They are for previews.',
+      );
+    }
   }
   return recorder.finish();
 }
-
-// Where a build is published is not known here.
-const editLinksWarning =
-  'Edit links are on (editLinks: true): pages contain the URLs at which snippets are edited. They are for previews.';
 
 function siteRecorder(site: GeneratedSite, { uses, startedAt }: ScannedSite, snippets: FetchedSnippets) {
   const { fetcher, settings, environment, directory, search, before, collected = [] } = site;
@@ -162,7 +157,7 @@ function siteRecorder(site: GeneratedSite, { uses, startedAt }: ScannedSite, sni
     };
   });
   const indexes = new Map(recorded.map(({ key }, index) => [key, index]));
-  const indexOf = (shown: RecordedSnippet): number => {
+  const indexOf = (shown: RecordedSnippet) => {
     const index = indexes.get(shown.key) ?? recorded.push(shown) - 1;
     indexes.set(shown.key, index);
     // An entry of a collection is HTML.
@@ -205,7 +200,7 @@ function siteRecorder(site: GeneratedSite, { uses, startedAt }: ScannedSite, sni
       const { at, length } = pack.add(generated);
       const { size = 0, mtimeMs: time = 0 } = stats ?? {};
       const recordedFile: ManifestFile = { name, hash: hashOf(file), shows, at, length, size, time };
-      // The first snippets are those of the uses, in their order.
+      // The first snippets are those of the uses.
       const optional = shows.filter((index) => uses[index]?.optionalPlaces?.has(name));
       if (optional.length > 0) recordedFile.optional = [...new Set(optional)];
       for (const { snippet, hash } of left) {
@@ -216,7 +211,7 @@ function siteRecorder(site: GeneratedSite, { uses, startedAt }: ScannedSite, sni
       }
       record.files.push(recordedFile);
     },
-    finish(): Manifest {
+    finish() {
       record.pack = pack.finish();
       return record;
     },
@@ -226,7 +221,7 @@ function siteRecorder(site: GeneratedSite, { uses, startedAt }: ScannedSite, sni
 /**
  * Runs after Astro has generated the site. If it throws, no file is left that contains an embed, or something invalid.
  *
- * @returns the manifest, unless the site needs none. It is written later, as other integrations may still fail.
+ * @returns the manifest, if the site needs one. It is written later: other integrations may still fail.
  */
 export async function buildSite(site: GeneratedSite, scannable: readonly ScannableFile[]) {
   const { directory, settings, fetcher, collected = [], logger } = site;
@@ -243,7 +238,6 @@ export async function buildSite(site: GeneratedSite, scannable: readonly Scannab
         `${name}: the path was made from an embed, before its snippet was known. Give the page its own slug.`,
       );
     }
-    // Snippets that were rendered but are not in the output.
     const lost = site.announcements?.lost(scanned, scannable, site) ?? [];
     scanned.invalid.push(...lost);
     const incomplete = new Set(lost.flatMap(({ files }) => files));
@@ -253,7 +247,7 @@ export async function buildSite(site: GeneratedSite, scannable: readonly Scannab
       unfinished.delete(page);
       return written;
     };
-    // A site that has shown snippets before can be checked.
+    // What has shown snippets before can be checked.
     const isPlain = unfinished.size + lost.length + collected.length === 0 && !site.hadManifest;
     if (isPlain) return undefined;
     const inlined = await inlineSnippets(scanned, site, write);
@@ -264,8 +258,8 @@ export async function buildSite(site: GeneratedSite, scannable: readonly Scannab
     }
     return inlined;
   } catch (error) {
-    // First: an answer to an aborted HTTP/2 stream gets a new one, to which nothing listens. To close its connection with an
-    // error would end the process without the report.
+    // First: an answer to an aborted HTTP/2 stream opens another, to which nothing listens. If its connection were closed with
+    // an error, the process would end without the report.
     await fetcher.close().catch(() => {});
     // One may be part of the new page and part of the old one.
     for (const { file } of unfinished) rmSync(file, { force: true });
@@ -273,7 +267,7 @@ export async function buildSite(site: GeneratedSite, scannable: readonly Scannab
   }
 }
 
-/** In place: nothing reads it before the build ends, and to rename another file takes many times longer. */
+/** In place: nothing reads it before the build ends, and renaming takes many times longer. */
 function overwrite({ file, name, size }: ScannedSite['files'][number], make: Parameters<WritePage>[1]) {
   const attempt = <T>(work: () => T): T => {
     try {
@@ -284,7 +278,7 @@ function overwrite({ file, name, size }: ScannedSite['files'][number], make: Par
   };
   const descriptor = attempt(() => openSync(file, 'r+'));
   try {
-    // One byte more, to see whether it has grown. The places of its embeds would be those of other bytes.
+    // One byte more, to see whether it has grown: its embeds would be elsewhere.
     const generated = readOpened(descriptor, size + 1);
     if (generated.length !== size) {
       throw userError('output-in-use', `${name} was changed while snippets were fetched. It was removed.`);
@@ -311,8 +305,8 @@ export async function recordSite(site: GeneratedSite, inlined: Manifest, at?: nu
   if (fetcher.showsChildren) {
     return removeManifest(manifest, 'The last build shows children instead of snippets.');
   }
-  const copies =
-    at === undefined ? undefined : search && findCopies(search.source.folders.root, directory, inlined, at);
+  const root = search?.source.folders.root;
+  const copies = root && at !== undefined ? findCopies(root, directory, inlined, at) : undefined;
   const files = await sealedFiles(inlined, at, before);
   const late = files.flatMap(({ isLate, name }) => (isLate ? name : []));
   if (late.length > 0) {

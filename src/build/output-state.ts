@@ -9,14 +9,14 @@ import { type ReadableFile, readEmbeds, type SnippetUses } from '../snippets/fil
 import type { ScannableFile, SiteFile } from './scan-site.ts';
 import { hashOfCopy, withoutSuffix } from './side-products.ts';
 
-// Whether the output is what the record says: it may have been deleted, rolled back, or built without the integration.
+// Whether the output is what the record says: it may be gone, rolled back, or built without the integration.
 
 const pastStates = 3;
 
 /**
- * The files of a new record as steps after inlining, such as a minifier, have left them.
+ * The files of a new record as later steps, such as a minifier, have left them.
  *
- * @param at when they were inlined; `undefined` if they are as they were written then
+ * @param at when they were inlined; `undefined` without later steps
  */
 export async function sealedFiles({ output, files }: Manifest, at: number | undefined, before?: Manifest) {
   const earlier = new Map(before?.files.map((file) => [file.name, file]));
@@ -37,7 +37,7 @@ export async function sealedFiles({ output, files }: Manifest, at: number | unde
 }
 
 /** Who may have changed files later: the beginning of a sentence. */
-export function describeLate({ lateHooks = [] }: Partial<Manifest>): string {
+export function describeLate({ lateHooks = [] }: Partial<Manifest>) {
   return new Intl.ListFormat('en', { type: 'disjunction' }).format(lateHooks) || 'Another integration';
 }
 
@@ -49,26 +49,24 @@ export function stateOf({ size, mtimeMs }: State, hash: string, before: Manifest
   return { size, time: Math.floor(mtimeMs), hash, past: past.length === 0 ? undefined : past };
 }
 
-export function statesOf({ hash, next = [] }: ManifestFile): Set<string> {
-  return new Set([hash, ...next]);
-}
+export const statesOf = ({ hash, next = [] }: ManifestFile) => new Set([hash, ...next]);
 
-export function describeChanged(names: readonly string[]): string {
+export function describeChanged(names: readonly string[]) {
   return `Changed after the build, and still with the contents on record: ${listNames(names)}. A refresh does not write to these.`;
 }
 
-/** A page, or an entry of a collection, that only a build can update. */
+/** A page, or a collection's entry, that only a build can update. */
 export interface PageToBuild {
   name: string;
   /** The end of a sentence that begins with the name. */
   reason: string;
 }
 
-/** Compares files with a record: their sizes and times, and their bytes where these differ. */
+/** Compares files with a record: sizes and times, and bytes where these differ. */
 export async function lookAtOutput(manifest: Manifest) {
   const { output } = manifest;
   const toBuild: PageToBuild[] = [];
-  /** Files that another program has written, and that still show what the record says. */
+  /** Written by another program. They still show what the record says. */
   const changed: string[] = [];
   if (manifest.files.length > 0 && !existsSync(output)) {
     return { toBuild: [{ name: 'The output folder', reason: 'is missing' }], changed };
@@ -95,7 +93,7 @@ export async function lookAtOutput(manifest: Manifest) {
   return { toBuild, changed };
 }
 
-/** @param late files that were written after snippets were inlined, and may hold embeds. */
+/** @param late files that were written after inlining, and may hold embeds. */
 export function refuseLateFiles(late: ScannableFile[], compressed: SiteFile[], inlined?: Manifest) {
   const hashes = new Map(inlined?.files.map(({ name, hash }) => [name, hash]));
   const holdsEmbed = embedFinder(inlined?.snippets);
@@ -122,10 +120,10 @@ export function refuseLateFiles(late: ScannableFile[], compressed: SiteFile[], i
   }
 }
 
-/** Finds embeds in files, besides those that contents quote. */
+/** Finds embeds, besides those that contents quote. */
 function embedFinder(snippets: Manifest['snippets'] = []) {
   let quoted: SnippetUses | undefined;
-  return (file: ReadableFile): boolean => {
+  return (file: ReadableFile) => {
     const { embeds, invalid } = readEmbeds(file, new Map());
     if (embeds.length > 0 && !quoted) {
       quoted = new Map();
@@ -136,18 +134,16 @@ function embedFinder(snippets: Manifest['snippets'] = []) {
   };
 }
 
-/** Which of these snippets a file shows that has changed. One whose content is not known counts. */
+/** Which of these a file that has changed shows. A snippet whose content is not known counts. */
 export function shownIn(bytes: Buffer, shows: number[], file: ManifestFile, { snippets }: Manifest) {
   const html = bytes.toString();
-  const [written, text] = [html, textOf(html)].map(withoutSpace);
+  const texts = [html, textOf(html)].map(withoutSpace);
   return shows.filter((index) => {
     const content = snippets[index]?.content?.text;
     if (content === undefined || file.older?.[index] !== undefined) return true;
     const shown = withoutSpace(textOf(content));
-    return text?.includes(shown) || written?.includes(shown);
+    return texts.some((text) => text.includes(shown));
   });
 }
 
-function withoutSpace(text: string): string {
-  return text.replace(/\s+/g, '');
-}
+const withoutSpace = (text: string) => text.replace(/\s+/g, '');

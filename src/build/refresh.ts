@@ -32,7 +32,7 @@ import {
   siteFolders,
 } from './side-products.ts';
 
-/** A page that a refresh writes. All of them may not fit into memory. */
+/** Not all pages may fit into memory. */
 interface RefreshedPage {
   page: ManifestFile;
   hash: string;
@@ -43,7 +43,7 @@ interface RefreshedPage {
 
 export type RefreshPlan = Awaited<ReturnType<typeof planRefresh>>;
 
-export interface RefreshedSite {
+interface RefreshedSite {
   file: string;
   manifest: Manifest;
   fetched: FetchedSnippets;
@@ -56,7 +56,7 @@ export interface RefreshedSite {
 // A page is made again as fast as it is read.
 const maxKeptBytes = 64 * 1024 * 1024;
 
-/** Makes pages whose snippets have changed, or that a killed refresh was writing, as a build would. */
+/** Makes pages whose snippets have changed, or that a killed refresh was writing, as a build does. */
 export async function planRefresh(site: RefreshedSite) {
   const { file, manifest, now, cwd, progress } = site;
   const { output, files, collections, rules, inlinedAt } = manifest;
@@ -64,7 +64,7 @@ export async function planRefresh(site: RefreshedSite) {
   const plan = {
     ...(await lookAtOutput(manifest)),
     pages: [] as RefreshedPage[],
-    /** Files that were made from these pages, and only by the command that made them can be renewed. */
+    /** Made from these pages. Only the command that made them can renew them. */
     stale: [] as DerivedFile[],
   };
   const refused = new Set(plan.toBuild.map(({ name }) => name));
@@ -114,10 +114,10 @@ export async function planRefresh(site: RefreshedSite) {
     throw userError('published-key', `The API key would be in ${listPlaces(withKey)}. Nothing was written.`);
   }
   plan.changed = [...modified];
-  // A killed refresh may have left temporary files, and the cache may be in the output.
+  // There may be files of a killed refresh, and the cache.
   const recorded = new Set(files.flatMap(({ name, copies = [] }) => [name, ...copies]));
   const records = `${pathFrom(output, dirname(file))}/`;
-  // What is older than the build, such as pages written by hand, was not made from these pages.
+  // What is older than the build, such as a page written by hand, was not made from these.
   const mayBeMade = ({ file, name }: SiteFile) => {
     const isOurs = recorded.has(name) || isTemporary(name) || name.startsWith(records);
     return !isOurs && statSync(file).mtimeMs >= inlinedAt;
@@ -141,7 +141,7 @@ function pageMaker({ file, manifest, fetched }: RefreshedSite) {
   return (page: ManifestFile) => {
     const generated = pack.read(page);
     const kind = fileKind(page.name) as FileKind;
-    // As they were asked for: only a build has the option `params`.
+    // As asked for: only a build has the option `params`.
     const recorded = page.shows.values();
     const addParams = (written: SnippetRequest) => snippets[recorded.next().value ?? -1] ?? written;
     const { embeds } = readEmbeds({ name: page.name, bytes: generated, kind, addParams }, new Map());
@@ -149,7 +149,7 @@ function pageMaker({ file, manifest, fetched }: RefreshedSite) {
   };
 }
 
-/** The name of a style sheet, which every page contains, changes with its classes. */
+/** A style sheet's name, which every page contains, changes with its classes. */
 function reasonForStyles({ manifest, now }: RefreshedSite) {
   if (!manifest.classes) return undefined;
   const before = new Set(manifest.snippets.flatMap(({ content }) => content?.classes ?? []));
@@ -176,15 +176,15 @@ function reasonForPage(page: ManifestFile, made: MadePage, changed: number[], si
 }
 
 /**
- * Writes the pages of a plan, their copies and images, all beside their places first. The manifest announces them, so that the
- * process can be killed at any moment.
+ * Writes pages, their copies and images, all beside their places first. The manifest announces them: the process can be killed
+ * at any moment.
  *
  * @returns pages that have changed since, which are left alone
  */
 export async function writeRefresh(site: RefreshedSite, { pages }: RefreshPlan, hasCommand: boolean) {
   const { file, manifest, now, progress } = site;
   const { output, rules, snippets, files } = manifest;
-  // Not only what changes: a killed refresh may have written more than the record says.
+  // Not only what changes: a killed refresh may have written more than is on record.
   const written = new Set(pages.flatMap(({ page }) => page.shows));
   const assets = rules.images?.assets.folder;
   if (assets !== undefined) {

@@ -14,27 +14,24 @@ import { listSiteFiles, type SiteFile } from './scan-site.ts';
 
 interface Encoding {
   decode(bytes: Buffer, options: { maxOutputLength: number }): Buffer;
-  encode(bytes: Buffer): Promise<Buffer>;
+  encode(bytes: Buffer, options: object, done: (error: Error | null, encoded: Buffer) => void): void;
+  options: object;
 }
 
 const { BROTLI_PARAM_MODE, BROTLI_MODE_TEXT, ZSTD_c_compressionLevel } = zlib.constants;
 
-/** What servers send in the place of a file. As small as possible: it is sent many times. */
+/** What servers send instead of a file. As small as possible: it is sent many times. */
 const encodings: Readonly<Record<string, Encoding>> = {
-  '.gz': { decode: zlib.gunzipSync, encode: (bytes) => promisify(zlib.gzip)(bytes, { level: 9 }) },
+  '.gz': { decode: zlib.gunzipSync, encode: zlib.gzip, options: { level: 9 } },
   '.br': {
     decode: zlib.brotliDecompressSync,
-    encode: (bytes) =>
-      promisify(zlib.brotliCompress)(bytes, { params: { [BROTLI_PARAM_MODE]: BROTLI_MODE_TEXT } }),
+    encode: zlib.brotliCompress,
+    options: { params: { [BROTLI_PARAM_MODE]: BROTLI_MODE_TEXT } },
   },
   '.zst': {
     decode: zlib.zstdDecompressSync,
-    // Without the length of the input, it would set aside 100 MB.
-    encode: (bytes) =>
-      promisify(zlib.zstdCompress)(bytes, {
-        pledgedSrcSize: bytes.length,
-        params: { [ZSTD_c_compressionLevel]: 19 },
-      }),
+    encode: zlib.zstdCompress,
+    options: { params: { [ZSTD_c_compressionLevel]: 19 } },
   },
 };
 
@@ -47,20 +44,20 @@ export function listPageCopies(folders: SiteFolder[], { name: page, copies = [] 
   return folders.flatMap((folder) => {
     const names = folder.isCopy ? compressed : [...copies, ...compressed];
     const found = names.map((name) => copyOf(folder, name)).filter(({ file }) => existsSync(file));
-    // Even if it is missing, since a build would put it there.
+    // Even if it is missing: a build would put it there.
     return folder.isCopy ? [copyOf(folder, page), ...found] : found;
   });
 }
 
-/** A file of a folder. People know one in a copy of the output by its path from where they are. */
-export function copyOf({ directory, isCopy, shown }: SiteFolder, name: string) {
+/** People know a file in a copy of the output by its path from where they are. */
+function copyOf({ directory, isCopy, shown }: SiteFolder, name: string) {
   return { file: join(directory, name), name: isCopy ? posix.join(shown, name) : name };
 }
 
-// How much longer a page may have been when a copy was made of it.
+// How much longer a page may have been when it was copied.
 const slack = 4 * 1024 * 1024;
 
-/** The hash of what a copy holds; `undefined` if that is far too long, or cannot be decoded. */
+/** `undefined` if a copy holds far too much, or cannot be decoded. */
 export function hashOfCopy(copy: SiteFile, pages: Buffer[]) {
   const maxOutputLength = Math.max(...pages.map(({ length }) => length)) + slack;
   const size = statsOf(copy.file)?.size;
@@ -74,15 +71,19 @@ export function hashOfCopy(copy: SiteFile, pages: Buffer[]) {
   }
 }
 
-export const pageCopyOf = (page: Buffer, copy: SiteFile) => encodingOf(copy)?.encode(page) ?? page;
+export async function pageCopyOf(page: Buffer, copy: SiteFile) {
+  const { encode, options } = encodingOf(copy) ?? {};
+  // Without the length of the input, Zstandard would set aside 100 MB.
+  return encode ? promisify(encode)(page, { ...options, pledgedSrcSize: page.length }) : page;
+}
 
 /** The end of a sentence that begins with the file's name. */
 export const notACopy = (copy: SiteFile, page: string) =>
   `${encodingOf(copy) ? 'does not decompress to' : 'is not a copy of'} ${page}`;
 
-export type SiteFolder = ReturnType<typeof siteFolders>[number];
+type SiteFolder = ReturnType<typeof siteFolders>[number];
 
-/** The output, and the copies of it that adapters made, if they are still there. */
+/** The output, and the copies that adapters made of it, if still there. */
 export function siteFolders({ output, copies = [] }: Manifest, cwd: string) {
   return [output, ...copies.filter(existsSync)].map((directory, index) => {
     return { directory, isCopy: index > 0, shown: shownPath(cwd, directory) };
@@ -93,9 +94,11 @@ export function siteFolders({ output, copies = [] }: Manifest, cwd: string) {
 export function findCopies(root: string, output: string, { files }: Manifest, since: number) {
   const folder = join(root, '.vercel/output/static');
   if (!existsSync(folder) || realpathSync(folder) === realpathSync(output)) return [];
-  const isCopied = (copy: string, original: string) =>
-    isSince(statsOf(copy), since) && readFileSync(copy).equals(readFileSync(original));
-  return files.some(({ name }) => isCopied(join(folder, name), join(output, name))) ? [folder] : [];
+  const isCopied = ({ name }: ManifestFile) => {
+    const copy = join(folder, name);
+    return isSince(statsOf(copy), since) && readFileSync(copy).equals(readFileSync(join(output, name)));
+  };
+  return files.some(isCopied) ? [folder] : [];
 }
 
 export interface DerivedFile extends SiteFile {
@@ -103,7 +106,7 @@ export interface DerivedFile extends SiteFile {
   /** The page that it holds and is written with, such as for `200.html`. */
   page?: string;
   rebuild?: string;
-  /** Why it is out of date: the end of a sentence that begins with its name. */
+  /** The end of a sentence that begins with its name. */
   reason: string;
 }
 
@@ -148,18 +151,15 @@ export function findDerivedFiles(folders: SiteFolder[], pages: SiteFile[], chang
       }
       if (!changes.mayBeMade(found) || /\.(css|map)$/.test(name) || isOfIndex(name) || isLargeBinary(file))
         return [];
-      const alike = isCopy ? undefined : pagesOfSize.get(statSync(file).size);
-      const bytes = alike && readFileSync(file);
-      const page = alike
-        ?.filter((page) => fileKind(page.name) === fileKind(name))
-        .find((page) => bytes?.equals(readFileSync(page.file)))?.name;
+      const alike = isCopy ? [] : (pagesOfSize.get(statSync(file).size) ?? []);
+      const isSame = (page: SiteFile) =>
+        fileKind(page.name) === fileKind(name) && readFileSync(page.file).equals(readFileSync(file));
+      const page = alike.find(isSame)?.name;
       if (page) return { ...derived, page, reason: `is a copy of ${page}` };
       for (const piece of piecesOf(file, overlaps.revision)) {
         const text = piece.toString();
-        for (const find of finders) {
-          const what = find(text, name);
-          if (what) return { ...derived, reason: `contains ${what}, which changes` };
-        }
+        const [what] = finders.flatMap((find) => find(text, name) ?? []);
+        if (what) return { ...derived, reason: `contains ${what}, which changes` };
       }
       return [];
     });
@@ -174,7 +174,7 @@ function searchIndexCommand({ shown }: SiteFolder, index: string) {
 }
 
 const algorithms = ['md5', 'sha1', 'sha256', 'sha384', 'sha512'];
-/** Their digests in hexadecimal, or in base64 without padding. */
+/** In hexadecimal, or in base64 without padding. */
 const mayBeDigests = [/[0-9a-f]{32,}/g, /[A-Za-z0-9+/]{22,}/g];
 
 /** Pages are read once a text has what may be a digest. */
@@ -202,19 +202,19 @@ const entries = /\{[^{}]*\brevision["']?\s*:\s*["'`][^{}]*\}/g;
 const urlOf = /["']?\burl["']?\s*:\s*["'`]([^"'`]*)["'`]/;
 
 /**
- * Finds pages in Workbox precache lists: `{ url: 'about/index.html', revision: '…' }`. Without a revision, a build would not
- * change an entry either.
+ * Finds pages in Workbox precache lists: `{ url: 'about/index.html', revision: '…' }`. A build would not change an entry
+ * without a revision either.
  */
 function precachedFinder(directory: string, pages: SiteFile[]): Finder {
   const changing = new Set(pages.map(({ name }) => name));
   const exists = (name: string) => changing.has(name) || statsOf(join(directory, name))?.isFile();
   const listedIn = (entry: string, from: string) => {
     const url = urlOf.exec(entry)?.[1];
-    // An empty URL means the folder, and not the file itself.
+    // An empty URL means the folder, not the file itself.
     const path = URL.parse(url || './', `https://site.invalid/${from}`)?.pathname;
     if (url === undefined || path === undefined) return undefined;
     const folders = path.slice(1).split('/');
-    // An absolute URL may begin with the site's base path, which is not known here.
+    // It may begin with the site's base path, which is not known here.
     const bases = /^(\/|[a-z]+:)/i.test(url) ? [...folders.keys()] : [0];
     const paths = bases.map((base) => folders.slice(base).join('/'));
     return paths.flatMap((inside) => [inside, ...routeFiles(inside, '')]).find(exists);
@@ -228,7 +228,7 @@ function precachedFinder(directory: string, pages: SiteFile[]): Finder {
   };
 }
 
-// A shorter text may be in a file for another reason, unless its neighbors are there, too.
+// A shorter text may be there for another reason, unless its neighbors are, too.
 const longEnough = 16;
 const neighbors = 24;
 

@@ -18,12 +18,12 @@ const version = 14;
 /** Which snippets are where. Times that are numbers are in milliseconds since the epoch. */
 export interface Manifest {
   builtAt: string;
-  /** When the build began to inline: what is older was not made from pages. */
+  /** When inlining began: what is older was not made from pages. */
   inlinedAt: number;
   refreshedAt?: string | undefined;
-  /** In the file, this and the next two are relative to it, so that both can be moved together. */
+  /** In the file, this and the next two are relative to it: both can be moved together. */
   output: string;
-  /** What a build empties: Astro's `outDir`. An adapter may put pages into a folder in it. */
+  /** Astro's `outDir`, which a build empties. Pages may be in a folder in it. */
   outDir: string;
   copies?: string[] | undefined;
   urls?: SiteUrls | undefined;
@@ -31,39 +31,39 @@ export interface Manifest {
     Settings,
     'renderBaseUrl' | 'retrieveBaseUrl' | 'urlOptions' | 'ca' | 'concurrency' | 'timeout' | 'patience'
   >;
-  /** Where variables were read, from the folder of the project; absent without Astro. */
+  /** Where variables were read, from the project's folder; absent without Astro. */
   environment?: EnvironmentFiles | undefined;
   rules: Omit<HtmlRules, 'sanitize'> & {
     /** Only a build can: a function cannot be recorded. */
     sanitizes: boolean;
-    /** The script for edit links, as a policy names it, if pages have it. */
+    /** The hash of their script, if pages have it. */
     editLinks?: string | undefined;
     images?: Settings['images'];
   };
-  /** The classes for which CSS was made, with the option `classes`. */
+  /** Those for which CSS was made, with the option `classes`. */
   classes?: readonly string[] | undefined;
-  /** By ids, if pages have edit links: where a snippet is edited, and its name if variant A sent it. */
+  /** By ids, with edit links: where a snippet is edited, and its name if variant A sent it. */
   linked?: Readonly<Record<string, { url?: string | undefined; name?: string | undefined }>> | undefined;
-  /** The file with the pages as they were generated; absent if no file shows a snippet. */
+  /** The pages as they were generated; absent if none shows a snippet. */
   pack?: { id: string; length: number /** Of this package. */; version: string } | undefined;
   snippets: RecordedSnippet[];
-  /** What it showed before the last build or refresh. */
+  /** Before the last build or refresh. */
   before?: { at: string; snippets: (SnippetRequest & { hash?: string | undefined })[] } | undefined;
   files: ManifestFile[];
   /** Each with the hash of the content that it shows. */
   collections: (CollectionEntry & { snippet: number; content: string })[];
-  /** The integrations that may have changed files after snippets were inlined. */
+  /** The integrations that may have changed files later. */
   lateHooks?: string[] | undefined;
   /** Whether the command of `refresh --after` has yet to succeed. */
   pending?: true | undefined;
 }
 
 export interface RecordedSnippet extends SnippetRequest {
-  /** `undefined` if it could not be fetched: its embeds show their children. */
+  /** `undefined` if embeds show their children instead. */
   content?: ManifestContent | undefined;
-  /** Whether it does not exist. Its embeds are optional then. */
+  /** Whether it does not exist: its embeds are optional. */
   missing?: true | undefined;
-  /** Whether all of its embeds show its text: no rules for HTML apply. */
+  /** Whether all embeds show its text: no rules for HTML apply. */
   asText?: true | undefined;
 }
 
@@ -73,9 +73,9 @@ export interface ManifestFile {
   /** Its path in the output, with slashes. */
   name: string;
   hash: string;
-  /** The snippets of its embeds, in their order, by their indexes in the manifest. */
+  /** The snippets of its embeds, in their order, by their indexes. */
   shows: number[];
-  /** Where the pack has it as it was generated: the first byte, and how many. */
+  /** Where the pack has it: the first byte, and how many. */
   at: number;
   length: number;
   /** When both stay, so does its hash. */
@@ -83,18 +83,18 @@ export interface ManifestFile {
   time: number;
   /** The snippets whose embeds in this file are all optional. */
   optional?: number[] | undefined;
-  /** The hashes of contents that it shows instead of those of the snippets; `null` for children. */
+  /** The hashes of contents that it shows instead of the snippets'; `null` for children. */
   older?: Record<string, string | null> | undefined;
   /**
-   * What a refresh or `inline`, in progress or killed, makes of it and its copies: each has one of these hashes, or the one
-   * above. The last shows the contents on record.
+   * The hashes that it and its copies may have after a refresh or `inline` that was killed, or is in progress. The last shows
+   * the contents on record.
    */
   next?: string[] | undefined;
-  /** The names of files that hold the same, such as `200.html`. */
+  /** Files that hold the same, such as `200.html`. */
   copies?: string[] | undefined;
   /** The hashes of what it was before, latest first. */
   past?: string[] | undefined;
-  /** Whether the build changed it after snippets were inlined, such as with a minifier. */
+  /** Whether the build changed it after inlining, such as with a minifier. */
   isLate?: true | undefined;
 }
 
@@ -116,7 +116,7 @@ export function byKey<Recorded extends SnippetRequest>(snippets: readonly Record
   return new Map(snippets.map((one) => [one.key, one]));
 }
 
-/** Whether the site has shown a newer content than a cached one, or that there is no snippet. */
+/** Whether the site has shown something newer than a cached content. */
 export function supersededBy(before: Manifest | undefined) {
   const shown = byKey(before?.snippets);
   const askedAt = Date.parse(before?.refreshedAt ?? before?.builtAt ?? '');
@@ -132,13 +132,13 @@ export function contentRecord(snippet: FetchedSnippet) {
   return {
     /** Of what the service sent. */
     hash: hashOf(content),
-    /** To compare it with what is sent later. No file but `.env` may have the API key. */
+    /** For comparison. No file but `.env` may have the API key. */
     text: containsKnownKey(content) ? undefined : content,
     variant,
     fetchedAt,
     bytes: Buffer.byteLength(content),
     milliseconds,
-    /** What a Content Security Policy has to allow for it, in its words. */
+    /** What a Content Security Policy has to allow, in its words. */
     sources: inlineCode && [...inlineCode.scripts, ...inlineCode.styles],
     images,
     classes,
@@ -155,7 +155,7 @@ function withFolders(manifest: Manifest, to: (folder: string) => string) {
   return { ...manifest, output: to(output), outDir: to(outDir), copies: copies?.map(to) };
 }
 
-/** @returns the manifest, or its flaw: the end of a sentence that begins with its name. */
+/** Its `flaw` is the end of a sentence that begins with its name. */
 export async function readManifest(file: string) {
   try {
     const { version: writtenAs, files, ...manifest } = JSON.parse(await readFile(file, 'utf8'));
@@ -188,7 +188,7 @@ export function hashShown({ snippets }: Manifest, { older }: ManifestFile, snipp
   return known === undefined ? snippets[snippet]?.content?.hash : (known ?? undefined);
 }
 
-/** The snippets of a file that would have other contents now, each once. */
+/** The snippets of a file with other contents now, each once. */
 export function outdatedIn(manifest: Manifest, file: ManifestFile, now: Contents) {
   return [...new Set(file.shows.filter((index) => hashShown(manifest, file, index) !== now[index]?.hash))];
 }
@@ -201,7 +201,7 @@ export function shownOn(manifest: Manifest, now?: Contents) {
     recorded,
     pages: [] as string[],
     collections: [] as CollectionEntry[],
-    /** `undefined` if it is optional and no longer exists. */
+    /** `undefined` if it no longer exists. */
     newHash: now?.[index]?.hash,
   }));
   for (const file of manifest.files) {

@@ -6,10 +6,10 @@ import { statsOf, writeError } from '../files/files.ts';
 import type { Manifest, ManifestFile } from './manifest.ts';
 import { packFile } from './record-files.ts';
 
-// The pages of a site as they were generated, in one file beside the record, for refreshes. A file for each page would take
-// seconds, and so would compressing them.
+// The pages of a site as they were generated, in one file beside the record. A file for each page, or compressing them, would
+// take seconds.
 
-// A call for each small page would take five times as long.
+// A call for each page would take five times as long.
 const pieceSize = 1024 * 1024;
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
@@ -41,7 +41,7 @@ export function packWriter(manifest: string) {
       else used += page.copy(piece, used);
       return { at, length: page.length };
     },
-    finish(): Manifest['pack'] {
+    finish() {
       if (length === 0) return undefined;
       write(piece.subarray(0, used));
       return { id, length, version };
@@ -49,11 +49,11 @@ export function packWriter(manifest: string) {
   };
 }
 
-/** Reads pages as they were generated. Not kept open: on Windows, no open file can be replaced. */
+/** Not kept open: on Windows, no open file can be replaced. */
 export function openPack(manifest: string, { pack }: Manifest) {
   const file = packFile(manifest, pack?.id);
   const found = statsOf(file);
-  let flaw: string | undefined;
+  let flaw = '';
   if (!pack || !found) flaw = `are not beside ${manifest}`;
   else if (found.size !== pack.length) flaw = 'were cut off';
   else if (pack.version !== version)
@@ -62,7 +62,7 @@ export function openPack(manifest: string, { pack }: Manifest) {
   return {
     /** The end of a sentence that begins with the pages. */
     flaw,
-    read({ name, at, length }: ManifestFile): Buffer {
+    read({ name, at, length }: ManifestFile) {
       if (flaw) throw refuse(`The pages as they were generated ${flaw}.`);
       const page = Buffer.allocUnsafe(length);
       const descriptor = openSync(file, 'r');

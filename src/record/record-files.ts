@@ -17,16 +17,16 @@ import { userError } from '../failures/errors.ts';
 import { contains, pathFrom, statsOf, writeError } from '../files/files.ts';
 import type { Manifest } from './manifest.ts';
 
-/** Each output has its own manifest: in Astro's cache directory, or without Astro in `.cache`. */
+/** Of one output: in Astro's cache directory, or without Astro in `.cache`. */
 export function manifestFile({ cacheDir, root, outDir }: Record<'cacheDir' | 'root' | 'outDir', string>) {
   const name = pathFrom(root, outDir);
   const parts = ['manifest', ...(name === 'dist' ? [] : [encodeURIComponent(name)])];
-  // Several projects may share another folder. With a relative path, both can be moved together.
+  // Projects may share another folder. With a relative path, both can be moved together.
   if (!contains(root, cacheDir)) parts.push(hash('sha256', pathFrom(cacheDir, outDir)).slice(0, 8));
   return join(cacheDir, 'astro-snippets', `${parts.join('.')}.json`);
 }
 
-/** Where a project may have caches, whose config is not loaded. New ones are in the first folder. */
+/** Where a project may have caches: its config is not loaded. New ones are in the first folder. */
 export function cacheDirsOf(root: string): [own: string, other: string] {
   const [astro, other] = [join(root, 'node_modules/.astro'), join(root, '.cache')];
   const usesAstro = readdirSync(root).some((name) => /^astro\.config\.[cm]?[jt]s$/.test(name));
@@ -68,7 +68,7 @@ export function listPacks(manifest: string) {
 
 export const packFile = (manifest: string, id: string | undefined) => `${stemOf(manifest)}.${id}.pack`;
 
-/** @param record what names the pack that stays. */
+/** @param record names the pack that stays. */
 export function removeOtherPacks(manifest: string, record?: Manifest) {
   const own = packFile(manifest, record?.pack?.id);
   for (const file of listPacks(manifest)) if (file !== own) rmSync(file, { force: true });
@@ -79,11 +79,9 @@ export const missingNote = (manifest: string) => `${manifest}.missing`;
 
 /** @param why a sentence, or the error of a build, whose beginning is noted */
 export function noteMissing(manifest: string, why: string | Error) {
+  const note = typeof why === 'string' ? why : `The last build failed: ${startOf(why)}`;
   mkdirSync(dirname(manifest), { recursive: true });
-  writeFileSync(
-    missingNote(manifest),
-    typeof why === 'string' ? why : `The last build failed: ${startOf(why)}`,
-  );
+  writeFileSync(missingNote(manifest), note);
 }
 
 /** Removes a manifest and its pages, and notes why. */
@@ -108,13 +106,13 @@ export interface LockHolder {
   host: string;
 }
 
-// Rendering blocks the event loop, so a heartbeat may be very late.
+// Rendering blocks the event loop: a heartbeat may be late.
 const heartbeat = 5_000;
 const patience = 30_000;
 const pause = 100;
 const refreshPatience = 60_000;
 
-/** The lock of an output: beside the manifest, unless that is in the folder that Astro empties. */
+/** The lock of an output: beside the manifest, unless Astro empties that folder. */
 export function lockFile(manifest: string, outDir: string) {
   const [beside, elsewhere] = possibleLockFiles(manifest);
   return contains(outDir, manifest) ? elsewhere : beside;
@@ -126,10 +124,7 @@ export function possibleLockFiles(manifest: string): [beside: string, elsewhere:
   return [`${stemOf(manifest)}.lock`, elsewhere];
 }
 
-/**
- * The lock of the commands of `--exec`, `--build` and `--after`, which may take the lock of the output. It is always beside the
- * manifest: it comes back if a command empties the folder.
- */
+/** Of the commands of `--exec`, `--build` and `--after`, which may lock the output. It comes back if one empties the folder. */
 export const commandLockFile = (manifest: string) => `${possibleLockFiles(manifest)[0]}.command`;
 
 /** Takes a lock that is free or abandoned. @throws AstroError if an abandoned one cannot be removed. */
@@ -146,7 +141,7 @@ export function takeLock(file: string, work: LockHolder['work']) {
   const beat = setInterval(() => {
     const now = new Date();
     try {
-      // Another process may hold it by now: a build that fails does not release it.
+      // Another process may have it: a build that fails does not release it.
       const holder = readHolder(file);
       if (holder?.token === own.token) return utimesSync(file, now, now);
       // `npm ci` empties the folder. The lock of a build that failed must not come back.
@@ -163,13 +158,13 @@ export function takeLock(file: string, work: LockHolder['work']) {
       try {
         remove(file, own);
       } catch {
-        // Another process takes it over once this one has ended.
+        // Another process takes it once this one has ended.
       }
     },
   };
 }
 
-export interface WaitOptions {
+interface WaitOptions {
   log(line: string): void;
   /** Throws if this holder is not waited for. By default, every holder is. */
   refuse?(holder: LockHolder): void;
@@ -186,7 +181,7 @@ export async function waitForLock(file: string, work: LockHolder['work'], option
   }
 }
 
-/** Waits until a lock is free. To take it could fail a build that has just begun. */
+/** Does not take it: that could fail a build that has just begun. */
 export async function waitUntilFree(file: string, { log, refuse, clock, signal }: WaitOptions) {
   let isLogged = false;
   for (let holder = holderOf(file); holder; holder = holderOf(file)) {
@@ -219,7 +214,7 @@ function describeHolder({ pid, host }: LockHolder) {
   return `another astro-snippets process${pid === 0 ? '' : ` (pid ${pid}${elsewhere})`}`;
 }
 
-/** Removes the lock of one holder, which another process may take in the meantime. */
+/** Removes a lock, which another process may take in the meantime. */
 function remove(file: string, { token }: LockHolder) {
   if (readHolder(file)?.token !== token) return;
   const aside = `${file}.${randomUUID()}`;
@@ -245,7 +240,7 @@ function writeNew(file: string, text: string) {
   }
 }
 
-/** `undefined` without a lock. One that cannot be read, as it may be incomplete, counts as another machine's. */
+/** `undefined` without a lock. One that cannot be read, as if incomplete, counts as another machine's. */
 function readHolder(file: string) {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
@@ -254,7 +249,7 @@ function readHolder(file: string) {
   }
 }
 
-/** A program that builds again still holds the lock of a build that failed, for which Astro has no hook. */
+/** A program that builds again still has the lock of a build that failed: Astro has no hook for that. */
 function isAbandoned(file: string, { work, host, pid, started }: LockHolder) {
   if (host !== hostname()) return Date.now() - (statsOf(file)?.mtimeMs ?? 0) > patience;
   return !isAlive(pid) || startTimeOf(pid) !== started || (work === 'build' && pid === process.pid);
@@ -264,7 +259,7 @@ function isAlive(pid: number) {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // The process exists, and belongs to another user.
+    // It is another user's.
     return isCode(error, 'EPERM');
   }
 }
