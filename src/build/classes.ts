@@ -10,9 +10,9 @@ import type { MadePage } from './inline-page.ts';
 export type ClassFile = ReturnType<typeof openClassFile>;
 
 /**
- * What tools that make CSS read while Vite bundles. It holds only classes, so CSS changes only when they do.
+ * What tools that make CSS read while Vite bundles: only classes, so CSS changes only when they do.
  *
- * @param keeps whether the classes of the last time stay: which of them are used is not known.
+ * @param keeps whether the classes of the last time stay: which are used is not known.
  */
 export function openClassFile(file: string, keeps: boolean) {
   const read = () => (existsSync(file) ? readFileSync(file, 'utf8') : undefined);
@@ -38,10 +38,10 @@ export function openClassFile(file: string, keeps: boolean) {
   return opened;
 }
 
-/** Finds classes of snippets that no style sheet of their pages has. @param made those for which CSS was asked */
+/** Finds classes of snippets that no style sheet of their pages has. @param made those with CSS */
 export function classChecker(directory: string, base: string, made: readonly string[]) {
   const root = base.replace(/\/$/, '');
-  /** By their URLs. `undefined`: not part of the site, so it may have any class. */
+  /** By their URLs. `undefined`: not of the site, so it may have any class. */
   const sheets = new Map<string, Set<string> | undefined>();
   const missing = new Map<number, { names: Set<string>; places: Set<string> }>();
 
@@ -99,7 +99,7 @@ export function classChecker(directory: string, base: string, made: readonly str
   };
 }
 
-// Escaped characters first: a quote in the name of a class begins no string.
+// Escaped characters first: a quote in a class begins no string.
 const notSelectors = /\\[\s\S]|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'/g;
 // Letters, dashes, underscores, what is not ASCII, and escaped characters; then digits, too.
 const classSelector =

@@ -102,11 +102,8 @@ export function refuseLateFiles(late: ScannableFile[], compressed: SiteFile[], i
     return hashes.get(name) !== hashOf(bytes) && holdsEmbed({ name, kind, bytes });
   });
   if (withEmbed.length > 0) {
-    const names = withEmbed.map(({ name }) => name).join(', ');
-    throw userError(
-      'late-embed',
-      `Another integration wrote an embed into ${names} after snippets were inlined.`,
-    );
+    const what = `Another integration wrote an embed into ${namesOf(withEmbed)} after snippets were inlined.`;
+    throw userError('late-embed', what);
   }
   const stale = compressed.filter((copy) => {
     if (!hashes.has(withoutSuffix(copy.name))) return false;
@@ -114,11 +111,12 @@ export function refuseLateFiles(late: ScannableFile[], compressed: SiteFile[], i
     return hashOfCopy(copy, [page]) !== hashOf(page);
   });
   if (stale.length > 0) {
-    const names = stale.map(({ name }) => name).join(', ');
-    const what = `${names} ${stale.length === 1 ? 'does' : 'do'} not decompress to the file beside it.`;
+    const what = `${namesOf(stale)} ${stale.length === 1 ? 'does' : 'do'} not decompress to the file beside it.`;
     throw userError('stale-compressed-file', what);
   }
 }
+
+const namesOf = (files: readonly SiteFile[]) => files.map(({ name }) => name).join(', ');
 
 /** Finds embeds, besides those that contents quote. */
 function embedFinder(snippets: Manifest['snippets'] = []) {

@@ -11,6 +11,8 @@ import type { FoundImage } from '../html/rules.ts';
 import type { ImageSettings, Settings } from '../settings/settings.ts';
 import { examineImage, imageType } from './image-file.ts';
 
+type Download = FoundImage & { isTrouble?: boolean };
+
 /** By their URLs. */
 export type RecordedImages = Map<string, FoundImage>;
 
@@ -82,10 +84,7 @@ export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: 
   }
 
   /** With `isTrouble`, trying again may help. */
-  async function download(
-    url: URL,
-    kept: Awaited<ReturnType<typeof readKept>>,
-  ): Promise<FoundImage & { isTrouble?: boolean }> {
+  async function download(url: URL, kept: Awaited<ReturnType<typeof readKept>>): Promise<Download> {
     ended.signal.throwIfAborted();
     // A list would let a host choose a format that older browsers lack.
     const headers = { accept: 'image/*', ...(kept?.etag && { 'if-none-match': kept.etag }) };

@@ -98,7 +98,7 @@ export interface ManifestFile {
   isLate?: true | undefined;
 }
 
-/** As an array: names of fields would be a third of the manifest, and of the time to read it. */
+/** As an array: the names would be a third of the manifest, and of the time to read it. */
 function writtenFile({ name, hash, shows, at, length, size, time, ...more }: ManifestFile) {
   return [name, hash, shows, at, length, size, time, more] as const;
 }
@@ -108,13 +108,10 @@ function fileOf([name, hash, shows, at, length, size, time, more]: ReturnType<ty
 }
 
 // 128 bits are enough. The other 128 would be a sixth of the manifest.
-export function hashOf(bytes: Buffer | string) {
-  return hash('sha256', bytes, 'base64url').slice(0, 22);
-}
+export const hashOf = (bytes: Buffer | string) => hash('sha256', bytes, 'base64url').slice(0, 22);
 
-export function byKey<Recorded extends SnippetRequest>(snippets: readonly Recorded[] = []) {
-  return new Map(snippets.map((one) => [one.key, one]));
-}
+export const byKey = <Recorded extends SnippetRequest>(snippets: readonly Recorded[] = []) =>
+  new Map(snippets.map((one) => [one.key, one]));
 
 /** Whether the site has shown something newer than a cached content. */
 export function supersededBy(before: Manifest | undefined) {
@@ -150,10 +147,12 @@ export function asBefore({ builtAt, refreshedAt, snippets }: Manifest) {
   return { at: refreshedAt ?? builtAt, snippets: hashes };
 }
 
-function withFolders(manifest: Manifest, to: (folder: string) => string) {
-  const { output, outDir, copies } = manifest;
-  return { ...manifest, output: to(output), outDir: to(outDir), copies: copies?.map(to) };
-}
+const withFolders = (manifest: Manifest, to: (folder: string) => string) => ({
+  ...manifest,
+  output: to(manifest.output),
+  outDir: to(manifest.outDir),
+  copies: manifest.copies?.map(to),
+});
 
 /** Its `flaw` is the end of a sentence that begins with its name. */
 export async function readManifest(file: string) {

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { type Clock, systemClock } from '../client/clock.ts';
 import { cleanText } from '../client/text.ts';
 import { userError } from '../failures/errors.ts';
@@ -59,11 +59,12 @@ const stemOf = (manifest: string) => manifest.replace(/\.json$/, '');
 
 /** Its pack, and those of earlier ones. Several sites may share the folder. */
 export function listPacks(manifest: string) {
-  const stem = stemOf(manifest);
-  const files = namesIn(dirname(manifest)).map((name) => join(dirname(manifest), name));
-  return files.filter(
-    (file) => file.startsWith(stem) && /^\.[0-9a-f]{16}\.pack$/.test(file.slice(stem.length)),
-  );
+  const stem = basename(stemOf(manifest));
+  const isPack = (name: string) =>
+    name.startsWith(stem) && /^\.[0-9a-f]{16}\.pack$/.test(name.slice(stem.length));
+  return namesIn(dirname(manifest))
+    .filter(isPack)
+    .map((name) => join(dirname(manifest), name));
 }
 
 export const packFile = (manifest: string, id: string | undefined) => `${stemOf(manifest)}.${id}.pack`;
@@ -274,6 +275,4 @@ function startTimeOf(pid: number) {
   }
 }
 
-function isCode(error: unknown, code: string) {
-  return (error as NodeJS.ErrnoException).code === code;
-}
+const isCode = (error: unknown, code: string) => (error as NodeJS.ErrnoException).code === code;
