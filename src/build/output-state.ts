@@ -37,9 +37,8 @@ export async function sealedFiles({ output, files }: Manifest, at: number | unde
 }
 
 /** Who may have changed files later: the beginning of a sentence. */
-export function describeLate({ lateHooks = [] }: Partial<Manifest>) {
-  return new Intl.ListFormat('en', { type: 'disjunction' }).format(lateHooks) || 'Another integration';
-}
+export const describeLate = ({ lateHooks = [] }: Partial<Manifest>) =>
+  new Intl.ListFormat('en', { type: 'disjunction' }).format(lateHooks) || 'Another integration';
 
 type State = Pick<Stats, 'size' | 'mtimeMs'>;
 
@@ -51,9 +50,8 @@ export function stateOf({ size, mtimeMs }: State, hash: string, before: Manifest
 
 export const statesOf = ({ hash, next = [] }: ManifestFile) => new Set([hash, ...next]);
 
-export function describeChanged(names: readonly string[]) {
-  return `Changed after the build, and still with the contents on record: ${listNames(names)}. A refresh does not write to these.`;
-}
+export const describeChanged = (names: readonly string[]) =>
+  `Changed after the build, and still with the contents on record: ${listNames(names)}. A refresh does not write to these.`;
 
 /** A page, or a collection's entry, that only a build can update. */
 export interface PageToBuild {

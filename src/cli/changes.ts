@@ -366,8 +366,8 @@ export async function get(cli: Cli, id: string, params?: string) {
 }
 
 /** Without warnings: commands print those that concern them. */
-function openFetcher(cli: Cli, settings: Settings, options: Partial<FetcherOptions>) {
-  return new SnippetFetcher(settings, {
+const openFetcher = (cli: Cli, settings: Settings, options: Partial<FetcherOptions>) =>
+  new SnippetFetcher(settings, {
     warn: () => {},
     notify: cli.terminal.printError,
     parts: { clock: cli.clock },
@@ -375,7 +375,6 @@ function openFetcher(cli: Cli, settings: Settings, options: Partial<FetcherOptio
     remember: true,
     ...options,
   });
-}
 
 /** `undefined` if it may be any file. */
 type ChangedFiles = readonly ShownFile[] | undefined;
@@ -393,11 +392,10 @@ interface Deployed {
 const deployedFile = (record: string) => record.replace(/(?:manifest)?\.?([^/\\]*)$/, 'deployed.$1');
 
 /** `undefined` if `--exec` was never used. A damaged file means that nothing was deployed. */
-function readDeployed(record: string): Promise<Deployed | undefined> {
-  return readFile(deployedFile(record), 'utf8')
+const readDeployed = (record: string): Promise<Deployed | undefined> =>
+  readFile(deployedFile(record), 'utf8')
     .then((text) => JSON.parse(text))
     .catch(({ code }) => (code === 'ENOENT' ? undefined : { files: {} }));
-}
 
 const writeDeployed = (record: string, deployed: Deployed) =>
   writeAtomically(deployedFile(record), JSON.stringify(deployed));
@@ -524,6 +522,4 @@ function isInside(cli: Cli) {
   return Boolean(token && cli.env[heldLocks]?.includes(token));
 }
 
-function waiting({ terminal, clock, signal }: Cli) {
-  return { log: terminal.printError, clock, signal };
-}
+const waiting = ({ terminal, clock, signal }: Cli) => ({ log: terminal.printError, clock, signal });

@@ -38,9 +38,8 @@ export async function doctor(cli: Cli, id: string | undefined) {
   });
 }
 
-function ok(group: Check['group'], name: Check['name'], message: string) {
-  return { group, name, outcome: 'ok', message } as const;
-}
+const ok = (group: Check['group'], name: Check['name'], message: string) =>
+  ({ group, name, outcome: 'ok', message }) as const;
 
 async function* checkSetup(cli: Cli, named: SnippetRequest | undefined): AsyncGenerator<Check> {
   const group = 'environment';

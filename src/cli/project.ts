@@ -100,9 +100,10 @@ export function readVariables(cli: Cli, manifest?: Manifest) {
   return readEnvironment({ mode, directory: folder }, cli);
 }
 
-export function shownFile({ urls }: Pick<Manifest, 'urls'>, file: string) {
-  return { file, url: publishedUrl(file, fileKind(file) === 'html', urls) };
-}
+export const shownFile = ({ urls }: Pick<Manifest, 'urls'>, file: string) => ({
+  file,
+  url: publishedUrl(file, fileKind(file) === 'html', urls),
+});
 
 export function shownSnippet<Facts>(manifest: Manifest, shown: ShownSnippet, facts: Facts) {
   const { recorded, pages, collections } = shown;
@@ -111,21 +112,17 @@ export function shownSnippet<Facts>(manifest: Manifest, shown: ShownSnippet, fac
 }
 
 /** A line for each snippet, which ends with one of these texts; below it, its places. */
-export function snippetLines(snippets: PlacedSnippet[], ifMissing: string, otherwise = '') {
-  return snippets.map((snippet) => {
+export const snippetLines = (snippets: PlacedSnippet[], ifMissing: string, otherwise = '') =>
+  snippets.map((snippet) => {
     const { pages, collections, missing } = snippet;
     const places = [...pages.map(({ file }) => file), ...collections.map(entryName)];
     return `${nameOf(snippet)}${missing ? ifMissing : otherwise}\n    ${places.join('\n    ')}`;
   });
-}
 
-export function nameOf({ id, params }: Request) {
-  return `Snippet ${id}${params ? ` ${cleanText(params)}` : ''}`;
-}
+export const nameOf = ({ id, params }: Request) => `Snippet ${id}${params ? ` ${cleanText(params)}` : ''}`;
 
-export function notWrittenLines(notWritten: readonly NotWritten[]) {
-  return notWritten.map(({ name, reason }) => `${name} ${reason}`);
-}
+export const notWrittenLines = (notWritten: readonly NotWritten[]) =>
+  notWritten.map(({ name, reason }) => `${name} ${reason}`);
 
 export async function list(cli: Cli) {
   const { manifest } = await openProject(cli);
@@ -136,15 +133,14 @@ export async function list(cli: Cli) {
   cli.terminal.show(document, () => lines.join('\n') || 'The site shows no snippets.');
 }
 
-function listSnippets(manifest: Manifest): ListOutput['snippets'] {
-  return shownOn(manifest).map((shown) => {
+const listSnippets = (manifest: Manifest): ListOutput['snippets'] =>
+  shownOn(manifest).map((shown) => {
     const { missing, content } = shown.recorded;
     if (!content) return shownSnippet(manifest, shown, { missing });
     const { hash, variant, bytes, milliseconds } = content;
     const fetchedAt = new Date(content.fetchedAt).toISOString();
     return shownSnippet(manifest, shown, { content: { hash, variant, fetchedAt, bytes, milliseconds } });
   });
-}
 
 type Row = ReportOutput['snippets'][number];
 

@@ -25,14 +25,13 @@ export const systemClock: Clock = {
 };
 
 /** Settles as `work` does, or rejects with the signal's reason. */
-export function unlessAborted<T>(signal: AbortSignal, work: Promise<T>) {
-  return new Promise<T>((resolve, reject) => {
+export const unlessAborted = <T>(signal: AbortSignal, work: Promise<T>) =>
+  new Promise<T>((resolve, reject) => {
     const abort = () => reject(signal.reason);
     if (signal.aborted) abort();
     signal.addEventListener('abort', abort, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
-}
 
 /** For each step of longer work. A line is made only to be shown. */
 export type Progress = (describe: () => string) => void;

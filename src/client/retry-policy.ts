@@ -131,6 +131,5 @@ function isBeyondChance(known: readonly Way[]) {
 }
 
 /** How long after a witness the next one asks. Full jitter would make more requests than meant. */
-export function witnessDelay(failed: number, random: number, { retryBase, outageCap }: Limits) {
-  return (0.5 + random / 2) * Math.min(outageCap, retryBase * 2 ** (failed + 1));
-}
+export const witnessDelay = (failed: number, random: number, { retryBase, outageCap }: Limits) =>
+  (0.5 + random / 2) * Math.min(outageCap, retryBase * 2 ** (failed + 1));

@@ -94,9 +94,11 @@ export async function definedRequest({ id, params: schema }: SnippetDefinition, 
 }
 
 /** Of an id and params checked before. */
-export function toRequest(id: number, params: string | undefined): SnippetRequest {
-  return { id, params, key: params ? `${id} ${params}` : `${id}` };
-}
+export const toRequest = (id: number, params: string | undefined): SnippetRequest => ({
+  id,
+  params,
+  key: params ? `${id} ${params}` : `${id}`,
+});
 
 export const paramsObject = ({ params }: SnippetRequest): Params | undefined => params && JSON.parse(params);
 

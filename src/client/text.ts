@@ -83,11 +83,10 @@ export function cleanJson(value: unknown, indent = 2) {
  * Hides keys in clean text, and puts a space into commands of CI runners: `::` at the start of a line, `##[` and `##name[`
  * anywhere.
  */
-function harmless(plain: string, isCut = false) {
-  return hideKnownKeys(plain, isCut)
+const harmless = (plain: string, isCut = false) =>
+  hideKnownKeys(plain, isCut)
     .replace(/^([^\S\n]*:):/gm, '$1 :')
     .replace(/##(?=\w*\[)/g, '# #');
-}
 
 function redacted(_name: string, value: unknown) {
   if (typeof value === 'string') return hideKnownKeys(value);

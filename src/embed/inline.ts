@@ -64,12 +64,11 @@ function childrenOf(page: string, { children, form, paragraph }: PlacedEmbed) {
 }
 
 /** Through all layers, innermost first. */
-export function encode(text: string, inside: readonly Layer[]) {
-  return inside.reduceRight(
+export const encode = (text: string, inside: readonly Layer[]) =>
+  inside.reduceRight(
     (inner, layer, index) => layers[layer].encode(inner, inside[index + 1]),
     text.toWellFormed(),
   );
-}
 
 /** Text whose characters are bytes of UTF-8. */
 export const asBytes = (text: string) => Buffer.from(text).toString('latin1');

@@ -123,9 +123,11 @@ function readDeclarations({ text, isPage, found: { embeds, warnings } }: Part) {
 // No page needs more, and each takes time.
 const deepest = 6;
 
-function cut(part: Part, { start, end }: Range): Part {
-  return { ...part, text: part.text.slice(start, end), at: (offset) => part.at(start + offset) };
-}
+const cut = (part: Part, { start, end }: Range): Part => ({
+  ...part,
+  text: part.text.slice(start, end),
+  at: (offset) => part.at(start + offset),
+});
 
 /** Decodes a part through one more layer. Too many leave nothing of it. */
 function enter(part: Part, layer: Layer): Part {

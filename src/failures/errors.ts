@@ -188,9 +188,8 @@ export class UserError extends Error {
 }
 
 /** @param hint if the table says it less well. */
-export function userError(code: ErrorCode, message: string, hint = hints[code]) {
-  return new UserError(message, hint, code);
-}
+export const userError = (code: ErrorCode, message: string, hint = hints[code]) =>
+  new UserError(message, hint, code);
 
 export interface PlacedSnippet {
   request: SnippetRequest;
@@ -208,9 +207,8 @@ export interface CollectionEntry {
   entry: string;
 }
 
-export function entryName({ collection, entry }: CollectionEntry) {
-  return `${collection} (collection), entry "${entry}"`;
-}
+export const entryName = ({ collection, entry }: CollectionEntry) =>
+  `${collection} (collection), entry "${entry}"`;
 
 /** What a build says about an embed without failing. */
 export interface EmbedNote {
@@ -328,9 +326,8 @@ export function listPlaces(places: readonly string[], most = 3) {
   return more > 0 ? `${shown} and ${count(more, 'more place')}` : shown;
 }
 
-function allPlaces({ request, places }: Placed, placeOf?: PlaceOf) {
-  return [listPlaces(places), placeOf?.({ id: String(request.id) })].filter(Boolean).join(', ');
-}
+const allPlaces = ({ request, places }: Placed, placeOf?: PlaceOf) =>
+  [listPlaces(places), placeOf?.({ id: String(request.id) })].filter(Boolean).join(', ');
 
 function placesThatFail({ error, places, placesWithoutChildren, optionalPlaces }: FailedSnippet) {
   const failing = effectOf(error) === 'children' ? placesWithoutChildren : places;
@@ -361,9 +358,8 @@ function isAnswer(error: SnippetFailure): error is SnippetError {
   return error instanceof SnippetError && error.status !== undefined && error.title !== undefined;
 }
 
-function reasonOf(error: SnippetFailure) {
-  return isAnswer(error) ? `${error.status} ${error.title}` : error.reason;
-}
+const reasonOf = (error: SnippetFailure) =>
+  isAnswer(error) ? `${error.status} ${error.title}` : error.reason;
 
 /** A few snippets with the same fault one by one; many in one paragraph, with examples. */
 function tell(
@@ -396,9 +392,7 @@ function paragraph(what: string, reason: string, error: SnippetFailure, lines: L
   return indented(`${what}: ${reason} [${error.code}]`, ...details, ...lines);
 }
 
-function indented(...lines: Lines) {
-  return lines.filter(Boolean).join('\n    ');
-}
+const indented = (...lines: Lines) => lines.filter(Boolean).join('\n    ');
 
 /** The first few of each kind: one mistake in a layout may be on every page. */
 function describeEmbeds(embeds: readonly InvalidEmbed[], placeOf?: PlaceOf) {

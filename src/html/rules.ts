@@ -160,12 +160,11 @@ const pageElements = new Set(['a', 'area', 'form']);
 const slashesAtEnd = /(?<!\/)\/+$/;
 
 /** Puts the base before root-relative URLs, and ends paths of pages as the site does. */
-export function adaptLinks(html: string, rules: LinkRules) {
-  return editTags(html, (tag, attributes) => {
+export const adaptLinks = (html: string, rules: LinkRules) =>
+  editTags(html, (tag, attributes) => {
     const adapt = (url: string) => adaptLink(url, pageElements.has(tag.name), rules);
     return attributes.flatMap((one) => (urlAttributes.has(one.name) ? replaceUrls(one, adapt) : []));
   });
-}
 
 function adaptLink(url: string, isPage: boolean, { base, trailingSlash }: LinkRules) {
   // As browsers do. They ignore line breaks and tabs in it, too.
@@ -216,8 +215,8 @@ export async function localizeImages(html: string, find: FindImage | undefined) 
   return { html: replaceImages(html, (url) => found.get(url)), images, flaws };
 }
 
-function replaceImages(html: string, find: (url: string) => FoundImage | undefined) {
-  return editTags(html, ({ name, start, parent }, attributes) => {
+const replaceImages = (html: string, find: (url: string) => FoundImage | undefined) =>
+  editTags(html, ({ name, start, parent }, attributes) => {
     const isSource = name === 'source' && parent === 'picture';
     // Browsers take <image> for <img>.
     if (!isSource && name !== 'img' && name !== 'image') return [];
@@ -239,7 +238,6 @@ function replaceImages(html: string, find: (url: string) => FoundImage | undefin
     if (shown[0]) edits.push({ start: at, end: at, text: newAttributes(shown[0], isSource, attributes) });
     return edits;
   });
-}
 
 function newAttributes({ width, height }: ImageCopy, isSource: boolean, attributes: Attribute[]) {
   const given = (name: string) => readAttribute(attributes, name);
@@ -270,9 +268,8 @@ function editTags(
 const candidate =
   /([^\t\n\f\r ,](?:[^\t\n\f\r ]*[^\t\n\f\r ,])?)(,+(?=[\t\n\f\r ]|$)|(?:[^,(]+|\([^)]*\)?)*)/g;
 
-export function replaceCandidates(srcset: string, replacement: (url: string) => string) {
-  return srcset.replace(candidate, (_, url: string, rest: string) => replacement(url) + rest);
-}
+export const replaceCandidates = (srcset: string, replacement: (url: string) => string) =>
+  srcset.replace(candidate, (_, url: string, rest: string) => replacement(url) + rest);
 
 function replaceUrls(attribute: Attribute, replacement: (url: string) => string) {
   const value = decodeHTMLAttribute(attribute.value);
@@ -280,9 +277,7 @@ function replaceUrls(attribute: Attribute, replacement: (url: string) => string)
   return changed === value ? [] : [replaceValue(attribute, changed)];
 }
 
-export function hashSource(code: string) {
-  return `'sha256-${hash('sha256', code, 'base64')}'`;
-}
+export const hashSource = (code: string) => `'sha256-${hash('sha256', code, 'base64')}'`;
 
 export type Sources = Pick<InlineCode, 'scripts' | 'styles'>;
 

@@ -99,9 +99,8 @@ export interface ManifestFile {
 }
 
 /** As an array: the names would be a third of the manifest, and of the time to read it. */
-function writtenFile({ name, hash, shows, at, length, size, time, ...more }: ManifestFile) {
-  return [name, hash, shows, at, length, size, time, more] as const;
-}
+const writtenFile = ({ name, hash, shows, at, length, size, time, ...more }: ManifestFile) =>
+  [name, hash, shows, at, length, size, time, more] as const;
 
 function fileOf([name, hash, shows, at, length, size, time, more]: ReturnType<typeof writtenFile>) {
   return { name, hash, shows, at, length, size, time, ...more };
@@ -188,9 +187,9 @@ export function hashShown({ snippets }: Manifest, { older }: ManifestFile, snipp
 }
 
 /** The snippets of a file with other contents now, each once. */
-export function outdatedIn(manifest: Manifest, file: ManifestFile, now: Contents) {
-  return [...new Set(file.shows.filter((index) => hashShown(manifest, file, index) !== now[index]?.hash))];
-}
+export const outdatedIn = (manifest: Manifest, file: ManifestFile, now: Contents) => [
+  ...new Set(file.shows.filter((index) => hashShown(manifest, file, index) !== now[index]?.hash)),
+];
 
 export type ShownSnippet = ReturnType<typeof shownOn>[number];
 

@@ -39,9 +39,8 @@ export function manifestOf(root: string, outDir: string) {
   return files.find(existsSync) ?? files[0] ?? '';
 }
 
-export function listManifests(root: string) {
-  return cacheDirsOf(root).flatMap((dir) => manifestsIn(join(dir, 'astro-snippets')));
-}
+export const listManifests = (root: string) =>
+  cacheDirsOf(root).flatMap((dir) => manifestsIn(join(dir, 'astro-snippets')));
 
 /** All manifests in a folder. A running build has none, but a lock. */
 export function manifestsIn(folder: string) {

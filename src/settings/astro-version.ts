@@ -21,13 +21,11 @@ export function headersOf(parameters: { routeToHeaders: RouteToHeaders }) {
 }
 
 /** Whether prerendered pages are not in Vite's `ssr`, as since Astro 6. */
-export function separatesPrerendered(config: { environments?: Record<string, unknown> }) {
-  return Boolean(config.environments?.['prerender']);
-}
+export const separatesPrerendered = (config: { environments?: Record<string, unknown> }) =>
+  Boolean(config.environments?.['prerender']);
 
-export function astroMajor(root: string) {
-  return Number.parseInt(JSON.parse(readFileSync(astroPackage(root) ?? '', 'utf8')).version, 10);
-}
+export const astroMajor = (root: string) =>
+  Number.parseInt(JSON.parse(readFileSync(astroPackage(root) ?? '', 'utf8')).version, 10);
 
 /** The project's own first: this package may find another, as in a workspace. */
 export function astroPackage(root: string) {

@@ -30,24 +30,22 @@ export interface EnvironmentFiles {
 const prefix = 'SNIPPETS_';
 
 /** Reads the variables as Vite does. Fails with an AstroError if browsers can read one that contains the key. */
-export function environmentPlugin(onRead: (environment: Environment, files: EnvironmentFiles) => void) {
-  return {
-    name: 'astro-snippets:environment',
-    async configResolved({ mode, envDir: directory, env }: ResolvedConfig) {
-      const files = { mode, directory };
-      const environment = await readEnvironment(files, { env: process.env, cwd: process.cwd() });
-      onRead(environment, files);
-      const key = environment[variables.apiKey];
-      if (!key) return;
-      // Public, whether a page uses it today or not.
-      const search = keySearch(key);
-      const names = Object.keys(env).filter((name) => search.isIn(String(env[name])));
-      if (names.length === 0) return;
-      const what = `${names.join(', ')} ${names.length === 1 ? 'contains' : 'contain'} the API key`;
-      throw userError('exposed-key', `${what}, and every visitor could read it.`);
-    },
-  };
-}
+export const environmentPlugin = (onRead: (environment: Environment, files: EnvironmentFiles) => void) => ({
+  name: 'astro-snippets:environment',
+  async configResolved({ mode, envDir: directory, env }: ResolvedConfig) {
+    const files = { mode, directory };
+    const environment = await readEnvironment(files, { env: process.env, cwd: process.cwd() });
+    onRead(environment, files);
+    const key = environment[variables.apiKey];
+    if (!key) return;
+    // Public, whether a page uses it today or not.
+    const search = keySearch(key);
+    const names = Object.keys(env).filter((name) => search.isIn(String(env[name])));
+    if (names.length === 0) return;
+    const what = `${names.join(', ')} ${names.length === 1 ? 'contains' : 'contain'} the API key`;
+    throw userError('exposed-key', `${what}, and every visitor could read it.`);
+  },
+});
 
 /** A key file that does not exist is like no key: some builds need none. @throws AstroError if it cannot be read. */
 export async function readEnvironment(
@@ -154,9 +152,10 @@ export function resolveSettings(
 }
 
 /** @param folder the one that also contains the manifest. */
-export function cacheFolders(folder: string | undefined) {
-  return { answerFolder: folder && join(folder, 'answers'), imageFolder: folder && join(folder, 'images') };
-}
+export const cacheFolders = (folder: string | undefined) => ({
+  answerFolder: folder && join(folder, 'answers'),
+  imageFolder: folder && join(folder, 'images'),
+});
 
 export const hasConnection = ({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settings) =>
   Boolean(apiKey && (renderBaseUrl ?? retrieveBaseUrl));
@@ -171,9 +170,8 @@ export function whyWithoutKey({ hasKeyFile }: Settings): { code: ErrorCode; text
     : { code: 'missing-key', text: `${variables.apiKey} is not set` };
 }
 
-export function withoutKeyWarning(settings: Settings) {
-  return `${whyWithoutKey(settings).text}, so embeds show their children (missingKey: 'children'). Such a build leaves no record for check and refresh.`;
-}
+export const withoutKeyWarning = (settings: Settings) =>
+  `${whyWithoutKey(settings).text}, so embeds show their children (missingKey: 'children'). Such a build leaves no record for check and refresh.`;
 
 /** @returns the key. @throws AstroError that names what is missing, and what needs it, such as a page. */
 export function requireConnection(settings: Settings, neededFor?: string) {

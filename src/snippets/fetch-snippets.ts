@@ -422,9 +422,10 @@ export function keptAnswers(
 }
 
 /** unstorage's own, but a build that is killed leaves no partial file. */
-function fileDriver(base: string): Driver {
-  return { ...fsLite({ base }), setItem: (key, value) => writeAtomically(join(base, key), value) };
-}
+const fileDriver = (base: string): Driver => ({
+  ...fsLite({ base }),
+  setItem: (key, value) => writeAtomically(join(base, key), value),
+});
 
 const ticks = 10;
 
