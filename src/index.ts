@@ -23,8 +23,7 @@ const name = 'astro-snippets';
 /**
  * The integration: fetches the snippets that pages embed while the site is built, and inlines them.
  *
- * The API key is not an option. It is read from SNIPPETS_API_KEY, in the environment or a `.env` file, and stays in the
- * process of the build.
+ * The API key is no option: it is read from SNIPPETS_API_KEY, in the environment or a `.env` file, and stays in the process.
  *
  * @throws AstroError for options that are invalid or unknown, and on a Node that is too old.
  *
@@ -101,9 +100,9 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         const isDev = command === 'dev';
         dev = isDev ? new (await import('./dev/dev-run.ts')).DevRun(site) : undefined;
         build = isDev ? undefined : new (await import('./build/build-run.ts')).BuildRun(site);
-        // A sync and a preview make no CSS, and may run where nothing can be written.
+        // A sync or preview makes no CSS, and may be unable to write.
         if (isDev || command === 'build') await run().openClasses();
-        // An import would find the frameworks beside this package, not the project's.
+        // An import would find this package's frameworks, not the project's.
         const types = readFileSync(new URL('./element.d.ts', import.meta.url), 'utf8');
         injectTypes({ filename: 'element.d.ts', content: types });
         if (experimental.incrementalBuild === true && vite.build?.emptyOutDir === false) {
@@ -120,8 +119,8 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       'astro-snippets:fetch': (options) => run().fetch(options),
       'astro:server:setup': (server) => dev?.serve(server),
       'astro:build:start': () => build?.start(),
-      // Runs behind Astro's own plugin, which generates the pages: Astro 6 and later have no `astro:build:generated` if no
-      // page is prerendered, and in `astro:build:done`, adapters have copied the output. Astro 5 builds without it.
+      // Behind Astro's plugin that generates the pages: Astro 6 and later have no `astro:build:generated` if no page is
+      // prerendered, and before `astro:build:done`, adapters copy the output. Astro 5 builds without it.
       'astro:build:setup'({ updateConfig }) {
         const built: Plugin = {
           name: 'astro-snippets:built',
@@ -144,7 +143,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
   };
 }
 
-/** Runs behind all other integrations: while it is not the last one, it adds another behind itself. */
+/** Runs behind all other integrations: while it is not last, it adds another behind itself. */
 function lastIntegration(onDone: (directory: URL) => unknown): AstroIntegration {
   let isLast = true;
   return {
@@ -162,7 +161,7 @@ function lastIntegration(onDone: (directory: URL) => unknown): AstroIntegration 
 }
 
 /** Most messages contain text from the service, or names of files. */
-function cleanLogger(logger: AstroIntegrationLogger): AstroIntegrationLogger {
+function cleanLogger(logger: AstroIntegrationLogger) {
   const cleaned: AstroIntegrationLogger = Object.create(logger);
   for (const level of ['info', 'warn', 'error'] as const) {
     cleaned[level] = (line) => logger[level](cleanLines(line));

@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import { containerPage, integration } from '../embed/element.ts';
-import { describeNote } from '../failures/errors.ts';
+import { type CollectionEntry, describeNote } from '../failures/errors.ts';
 import { isSince, shownPath, statsOf } from '../files/files.ts';
 import type { Manifest } from '../record/manifest.ts';
 import {
@@ -16,22 +16,24 @@ import {
 import type { RouteToHeaders } from '../settings/astro-version.ts';
 import { isWithoutKey, requireConnection } from '../settings/settings.ts';
 import { routeFiles } from '../settings/site-urls.ts';
-import type { FetchHook, SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import type { FetchedSnippet, FetchHook, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { FileEmbed } from '../snippets/file-embeds.ts';
 import type { SourceSearch } from '../source/source-search.ts';
-import type { CollectedEntry, GeneratedSite } from './inline-snippets.ts';
+import type { GeneratedSite } from './inline-snippets.ts';
 import { listSiteFiles, OutputVerifier, type ScannableFile, type ScannedSite } from './scan-site.ts';
 import { SiteRun } from './site-run.ts';
 
 const unfinished = 'The last build was not finished.';
 
 /** A build; or a sync, which loads collections and nothing else. */
-export class BuildRun extends SiteRun implements GeneratedSite {
+export class BuildRun extends SiteRun {
   readonly manifest = manifestFile({
     ...this.site.sources.folders,
     cacheDir: fileURLToPath(this.site.config.cacheDir),
   });
+  readonly #lockFile = lockFile(this.manifest, this.site.sources.folders.outDir);
   readonly logger = this.site.logger;
+  /** Astro's folder of files whose names change with their sources. */
   readonly assets = this.site.config.build.assets;
   readonly lateHooks = this.site.config.integrations
     .filter(({ name }) => !/^astro-snippets(:|$)/.test(name))
@@ -42,13 +44,17 @@ export class BuildRun extends SiteRun implements GeneratedSite {
   routeToHeaders: RouteToHeaders | undefined;
   fetcher!: SnippetFetcher;
   search!: SourceSearch;
-  verifier = new OutputVerifier(undefined);
-  announcements: Announcements | undefined;
+  verifier = new OutputVerifier();
+  announcements: ReturnType<typeof hearAnnouncements> | undefined;
+  /** Even if this version cannot read it. */
   hadManifest = false;
   #lock: ReturnType<typeof lockForBuild> | undefined;
   /** How many collections are fetching: Astro loads all at once. */
   #fetching = 0;
-  readonly #collected = new Map<string, CollectedEntry[]>();
+  readonly #collected = new Map<
+    string,
+    (CollectionEntry & { request: SnippetRequest; snippet: FetchedSnippet })[]
+  >();
   #inlined: Manifest | undefined;
   /** In milliseconds since the epoch. What is written later is checked, too. */
   #finishedAt: number | undefined;
@@ -56,10 +62,6 @@ export class BuildRun extends SiteRun implements GeneratedSite {
 
   get collected() {
     return [...this.#collected.values()].flat();
-  }
-
-  get #lockFile() {
-    return lockFile(this.manifest, this.site.sources.folders.outDir);
   }
 
   protected override async openFetcher() {
@@ -91,7 +93,7 @@ export class BuildRun extends SiteRun implements GeneratedSite {
       return snippets;
     } finally {
       this.#fetching -= 1;
-      // A build goes on with its pages.
+      // In a sync, no pages follow.
       if (this.site.command === 'sync' && this.#fetching === 0) await this.close();
     }
   }
@@ -102,7 +104,7 @@ export class BuildRun extends SiteRun implements GeneratedSite {
     if (existsSync(this.#lockFile)) await this.lockOutput();
     this.announcements = hearAnnouncements((request, pathname) => this.#prefetch(request, pathname));
     this.hadManifest = existsSync(this.manifest);
-    // Nothing more is loaded for a site that never showed a snippet.
+    // A site that never showed a snippet loads no more.
     if (this.hadManifest) {
       const { answers } = await this.open();
       const requests = this.before?.snippets ?? [];
@@ -191,7 +193,7 @@ export class BuildRun extends SiteRun implements GeneratedSite {
     this.#inlined = await buildSite(this, scannable);
   }
 
-  /** In the last `astro:build:done` of all, since a build that fails has no record. */
+  /** In the last `astro:build:done`: a build that fails has no record. */
   async complete(directory: string) {
     const at = this.#finishedAt;
     if (at !== undefined) await this.#attempt(() => this.#record(directory, at));
@@ -247,11 +249,9 @@ export class BuildRun extends SiteRun implements GeneratedSite {
   }
 }
 
-export type Announcements = ReturnType<typeof hearAnnouncements>;
-
 /** Hears what `<Snippet>` announces while pages are rendered. @param onFirst called once for each. If it throws, the page fails. */
 function hearAnnouncements(onFirst: (request: SnippetRequest, pathname: string) => void) {
-  /** The key of each announcement, by page. */
+  /** Keys by page. */
   const pages = new Map<string, string[]>();
   const requests = new Map<string, SnippetRequest>();
   const hear: typeof integration.announce = (id, params, pathname) => {

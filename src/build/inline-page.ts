@@ -18,7 +18,7 @@ interface InlineOptions extends EditLinks {
   snippets: ReadonlyMap<string, ShownSnippet>;
   rules: SourceRules;
   /** Adds to the policies in headers what a page has to allow. */
-  allow?: ((page: string, sources: Sources) => void) | undefined;
+  allow?: (page: string, sources: Sources) => void;
   /** Memory for small pages, if each is written before the next is made. */
   room?: Buffer;
 }
@@ -29,11 +29,11 @@ export type MadePage = ReturnType<ReturnType<typeof pageInliner>>;
 export function pageInliner({ snippets, rules, allow, room, ...editLinks }: InlineOptions) {
   /** Composes a content once for all embeds that are written alike. */
   const composer = (htmlOf: (snippet: ShownSnippet) => string) => {
-    // By the request as an object: a site has few, and many embeds of each.
-    const composed = new Map<string, Map<SnippetRequest, Composed | undefined>>();
-    let last: Form | undefined;
+    // By request: a site has few, with many embeds of each.
     let alike = new Map<SnippetRequest, Composed | undefined>();
-    return ({ request, form }: FileEmbed): Composed | undefined => {
+    const composed = new Map<string, typeof alike>();
+    let last: Form | undefined;
+    return ({ request, form }: FileEmbed) => {
       if (form !== last) {
         const key = formKey(form);
         alike = composed.get(key) ?? new Map();
@@ -66,7 +66,7 @@ export function pageInliner({ snippets, rules, allow, room, ...editLinks }: Inli
     }
     const pieces = script ? [...policies, script] : policies;
     const file = inline(generated, embeds, isPage ? inPages : elsewhere, pieces, room);
-    /** Whether the page itself has a policy, which now allows what is inlined. */
+    /** The page's own policy now allows what is inlined. */
     const hasPolicy = policies.length > 0;
     return { generated, embeds: found, file, hasPolicy, isLinked: script !== undefined };
   };

@@ -1,10 +1,9 @@
 import { closeSync, fstatSync, ftruncateSync, openSync, rmSync, type Stats, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { paced } from '../client/clock.ts';
-import type { SnippetRequest } from '../client/snippet-request.ts';
 import { count, formatDuration } from '../client/text.ts';
 import { slugOfEmbed } from '../embed/element.ts';
-import { type CollectionEntry, listPlaces, userError } from '../failures/errors.ts';
+import { listPlaces, userError } from '../failures/errors.ts';
 import { inTurns, readOpened, writeError, writeImages } from '../files/files.ts';
 import { hashSource, headerPolicies } from '../html/rules.ts';
 import {
@@ -18,52 +17,24 @@ import {
 } from '../record/manifest.ts';
 import { packWriter } from '../record/pack.ts';
 import { removeManifest } from '../record/record-files.ts';
-import type { RouteToHeaders } from '../settings/astro-version.ts';
-import type { EnvironmentFiles, Settings } from '../settings/settings.ts';
-import type { SiteUrls } from '../settings/site-urls.ts';
-import type { FetchedSnippet, FetchedSnippets, SnippetFetcher } from '../snippets/fetch-snippets.ts';
+import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
 import { blockFinder, type FileEmbed } from '../snippets/file-embeds.ts';
-import type { SourceSearch } from '../source/source-search.ts';
-import type { Announcements } from './build-run.ts';
-import { type ClassFile, classChecker } from './classes.ts';
+import type { BuildRun } from './build-run.ts';
+import { classChecker } from './classes.ts';
 import { linkSnippets, panelScript } from './edit-links/edit-links.ts';
 import { type MadePage, pageInliner } from './inline-page.ts';
 import { describeLate, sealedFiles } from './output-state.ts';
-import {
-  type OutputVerifier,
-  type ScannableFile,
-  type ScannedSite,
-  type SiteFile,
-  scanSite,
-} from './scan-site.ts';
+import { type ScannableFile, type ScannedSite, type SiteFile, scanSite } from './scan-site.ts';
 import { findCopies } from './side-products.ts';
 
-/** A site that a generator has written. Only Astro's have what is optional. */
-export interface GeneratedSite {
-  settings: Settings;
-  urls: SiteUrls;
-  directory: string;
-  manifest: string;
-  before: Manifest | undefined;
-  fetcher: SnippetFetcher;
-  verifier: OutputVerifier;
-  logger: Record<'info' | 'warn', (line: string) => void>;
-  environment?: EnvironmentFiles;
-  search?: SourceSearch;
-  routeToHeaders?: RouteToHeaders | undefined;
-  classes?: Pick<ClassFile, 'written'> | undefined;
-  collected?: readonly CollectedEntry[];
-  announcements?: Announcements | undefined;
-  /** Even if this version cannot read it. */
-  hadManifest?: boolean;
-  lateHooks?: Manifest['lateHooks'];
-  /** Astro's folder of files whose names change with their sources. */
-  assets?: string;
-}
+type Known = 'settings' | 'urls' | 'directory' | 'manifest' | 'before' | 'fetcher' | 'verifier';
+type OfAstro = 'environment' | 'search' | 'routeToHeaders' | 'classes' | 'collected' | 'announcements';
 
-export interface CollectedEntry extends CollectionEntry {
-  request: SnippetRequest;
-  snippet: FetchedSnippet;
+/** A site that a generator has written. Only Astro's have what is optional. */
+export interface GeneratedSite
+  extends Pick<BuildRun, Known>,
+    Partial<Pick<BuildRun, OfAstro | 'hadManifest' | 'lateHooks' | 'assets'>> {
+  logger: Record<'info' | 'warn', (line: string) => void>;
 }
 
 interface WrittenPage {
@@ -77,7 +48,7 @@ interface WrittenPage {
 /** Reads and makes a page, and writes it now or later. */
 type WritePage = (page: ScannedSite['files'][number], make: (generated: Buffer) => MadePage) => WrittenPage;
 
-/** The one way from embeds to snippets. @returns the manifest, which is not written yet. */
+/** The one way from embeds to snippets. @returns the manifest, not yet written. */
 export async function inlineSnippets(scanned: ScannedSite, site: GeneratedSite, write: WritePage) {
   const { startedAt, files, uses, invalid } = scanned;
   const { settings, fetcher, verifier, search, classes, urls, logger } = site;
@@ -112,21 +83,20 @@ export async function inlineSnippets(scanned: ScannedSite, site: GeneratedSite, 
     blocks.add(name, made.generated, embeds);
     inHeadings.push(...embeds.filter(({ inHeading }) => inHeading));
   });
-  const inSources = search ? [search.headingWarnings(inHeadings), search.imageWarnings()] : [];
-  const warnings = [...inSources, blocks.warnings(), styles?.warnings() ?? []].flat();
-  for (const warning of warnings) logger.warn(warning);
+  const inSources = [search?.headingWarnings(inHeadings), search?.imageWarnings()];
+  const warnings = [...inSources, blocks.warnings(), styles?.warnings()];
+  for (const warning of warnings.flatMap((some) => some ?? [])) logger.warn(warning);
   if (files.length > 0) {
     const { requests, retries, cached } = fetcher.answers.counts;
     const isPage = files.every(({ kind }) => kind === 'html');
     const places = isPage ? `on ${count(files.length, 'page')}` : `in ${count(files.length, 'file')}`;
-    const all = settings.renderBaseUrl ? [...snippets.values()] : [];
-    const retrieved = all.filter(({ variant }) => variant === 'retrieve').length;
+    const retrieved = [...snippets.values()].filter(({ variant }) => variant === 'retrieve').length;
     const facts = [
       `${count(uses.length, 'snippet')} in ${count(embedCount, 'embed')} ${places}`,
       fetcher.showsChildren
         ? 'children are shown, without an API key'
         : `${count(requests, 'request')}, ${count(retries, 'retry', 'retries')}`,
-      retrieved > 0 && `${retrieved} retrieved instead of rendered`,
+      settings.renderBaseUrl && retrieved > 0 && `${retrieved} retrieved instead of rendered`,
       cached > 0 && `${cached} from the cache`,
       fetcher.missing.size > 0 && `${count(fetcher.missing.size, 'optional snippet')} not found`,
       linked && `edit links on ${count(linkedCount, 'page')}`,
@@ -219,7 +189,7 @@ function siteRecorder(site: GeneratedSite, { uses, startedAt }: ScannedSite, sni
 }
 
 /**
- * Runs after Astro has generated the site. If it throws, no file is left that contains an embed, or something invalid.
+ * If it throws, no file is left that contains an embed, or something invalid.
  *
  * @returns the manifest, if the site needs one. It is written later: other integrations may still fail.
  */
@@ -247,9 +217,8 @@ export async function buildSite(site: GeneratedSite, scannable: readonly Scannab
       unfinished.delete(page);
       return written;
     };
-    // What has shown snippets before can be checked.
-    const isPlain = unfinished.size + lost.length + collected.length === 0 && !site.hadManifest;
-    if (isPlain) return undefined;
+    // A site that has shown snippets before can be checked.
+    if (unfinished.size + lost.length + collected.length === 0 && !site.hadManifest) return undefined;
     const inlined = await inlineSnippets(scanned, site, write);
     if (settings.images) {
       const contents = inlined.snippets.map(({ content }) => content);
@@ -258,8 +227,7 @@ export async function buildSite(site: GeneratedSite, scannable: readonly Scannab
     }
     return inlined;
   } catch (error) {
-    // First: an answer to an aborted HTTP/2 stream opens another, to which nothing listens. If its connection were closed with
-    // an error, the process would end without the report.
+    // First: closing the connection of an aborted HTTP/2 stream with an error would end the process without the report.
     await fetcher.close().catch(() => {});
     // One may be part of the new page and part of the old one.
     for (const { file } of unfinished) rmSync(file, { force: true });
@@ -267,9 +235,9 @@ export async function buildSite(site: GeneratedSite, scannable: readonly Scannab
   }
 }
 
-/** In place: nothing reads it before the build ends, and renaming takes many times longer. */
-function overwrite({ file, name, size }: ScannedSite['files'][number], make: Parameters<WritePage>[1]) {
-  const attempt = <T>(work: () => T): T => {
+/** In place: nothing reads it before the build ends, and renaming another file takes many times longer. */
+const overwrite: WritePage = ({ file, name, size }, make) => {
+  const attempt = <T>(work: () => T) => {
     try {
       return work();
     } catch (error) {
@@ -292,12 +260,12 @@ function overwrite({ file, name, size }: ScannedSite['files'][number], make: Par
   } finally {
     closeSync(descriptor);
   }
-}
+};
 
 /**
  * Records a site as later steps have left it.
  *
- * @param at when snippets were inlined, in milliseconds since the epoch; `undefined` without later steps
+ * @param at when snippets were inlined, in milliseconds since the epoch; absent without later steps
  */
 export async function recordSite(site: GeneratedSite, inlined: Manifest, at?: number) {
   const { manifest, directory, search, before, fetcher, lateHooks, logger } = site;

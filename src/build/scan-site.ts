@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, realpathSync, type Stats } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import picomatch from 'picomatch';
 import { keySearch } from '../client/text.ts';
@@ -21,13 +21,13 @@ import type { GeneratedSite } from './inline-snippets.ts';
 
 export interface SiteFile {
   readonly file: string;
-  /** How people know it: its path in the output folder, with slashes. */
+  /** Its path in the output folder, with slashes, for people. */
   readonly name: string;
 }
 
 export interface ScannableFile extends SiteFile {
   readonly kind: FileKind;
-  /** Reads it as it was generated, if an earlier run has inlined it. */
+  /** Reads it as generated, if an earlier run has inlined it. */
   readonly generated?: () => Buffer;
 }
 
@@ -36,7 +36,7 @@ interface OtherFile extends SiteFile {
   readonly isCode: boolean;
 }
 
-/** Makes its path when it is needed: those of a large site take as much memory as its embeds. */
+/** Makes its path when asked: those of a large site take as much memory as its embeds. */
 class OutputFile implements ScannableFile {
   readonly #folder: string;
   readonly name: string;
@@ -53,15 +53,15 @@ class OutputFile implements ScannableFile {
   }
 }
 
-/** Lists the files of a site, without binary ones, in an order that does not depend on the disk. */
+/** Lists the files of a site, but binary ones, in the same order on every disk. */
 export function listSiteFiles(folders: string[], exclude: string[], isLeftOut = (_: SiteFile) => false) {
   const scannable: ScannableFile[] = [];
   /** No embed is replaced in these. */
   const others: OtherFile[] = [];
-  /** Files such as `index.html.gz`, which servers send in the place of `index.html`. */
+  /** Such as `index.html.gz`, which servers send for `index.html`. */
   const compressed: SiteFile[] = [];
   const isExcluded = picomatch(exclude);
-  // Folder by folder: joining names is cheaper than taking recursive paths apart.
+  // Joining names is cheaper than taking recursive paths apart.
   const list = (root: string, folder: string, prefix: string) => {
     for (const found of readdirSync(folder, { withFileTypes: true })) {
       const name = `${prefix}${found.name}`;
@@ -82,7 +82,7 @@ export function listSiteFiles(folders: string[], exclude: string[], isLeftOut = 
 }
 
 /** What a link leads to; `undefined` for nothing, or a folder that the link is in. */
-function linkedEntry(path: string, folder: string): Stats | undefined {
+function linkedEntry(path: string, folder: string) {
   const entry = statsOf(path);
   return entry?.isDirectory() && contains(realpathSync(path), realpathSync(folder)) ? undefined : entry;
 }
@@ -104,9 +104,8 @@ export async function scanSite(scannable: readonly ScannableFile[], site: Genera
     const bytes = generated?.() ?? readEmbedding(source);
     if (!bytes) return verifier.check(source, bytes);
     const addParams = params && pageParams(params, pathOfFile(name, kind === 'html', urls));
-    const isInlined = generated !== undefined;
     const known = uses.size;
-    const found = readEmbeds({ name, kind, bytes, addParams, isInlined }, uses);
+    const found = readEmbeds({ name, kind, bytes, addParams, isInlined: !!generated }, uses);
     for (const note of found.warnings) logger.warn(describeNote(note, search?.whereWritten));
     const { embeds } = found;
     if (embeds.length + found.invalid.length === 0) return verifier.check(source, bytes);
@@ -119,7 +118,7 @@ export async function scanSite(scannable: readonly ScannableFile[], site: Genera
 }
 
 /** Reads a file, unless it is large and contains no embed. */
-export function readEmbedding({ file, name }: SiteFile): Buffer | undefined {
+function readEmbedding({ file, name }: SiteFile) {
   const bytes = readUnlessLarge(file);
   if (bytes) return bytes;
   if (isLargeBinary(file)) return undefined;
@@ -139,11 +138,11 @@ const codeWarning =
   'holds an embed, which stays as it is. No snippet is inlined in scripts and style sheets. Write JSON instead, such as search.json, and let the script load that.';
 
 export class OutputVerifier {
-  readonly #containsKey: (text: Buffer | string) => boolean;
+  readonly #containsKey: (text: Buffer) => boolean;
   readonly withKey: SiteFile[] = [];
   readonly #code: OtherFile[] = [];
 
-  constructor(apiKey: string | undefined) {
+  constructor(apiKey?: string) {
     this.#containsKey = apiKey === undefined ? () => false : keySearch(apiKey).isIn;
   }
 
@@ -154,14 +153,14 @@ export class OutputVerifier {
   }
 
   /** Whether a file may contain embeds. It is checked, too. */
-  mayEmbed(file: SiteFile): boolean {
+  mayEmbed(file: SiteFile) {
     const bytes = readEmbedding(file);
     this.check(file, bytes);
     return bytes !== undefined && mayHold(bytes.toString('latin1'));
   }
 
-  /** About scripts and style sheets that hold an embed, and are still there. */
-  codeWarnings(): string[] {
+  /** About scripts and style sheets with an embed that still exist. */
+  codeWarnings() {
     const names = this.#code.flatMap(({ file, name }) => (existsSync(file) ? name : []));
     return [...new Set(names)].map((name) => `${name}: ${codeWarning}`);
   }

@@ -28,7 +28,7 @@ export interface Site {
   config: AstroConfig;
   logger: AstroIntegrationLogger;
   sources: SiteSource;
-  /** Whether pages are rendered on demand, too. Astro then moves files after snippets were inlined. */
+  /** Whether some pages are rendered on demand. Astro then moves files after inlining. */
   isServer: boolean;
 }
 
@@ -60,7 +60,7 @@ export abstract class SiteRun {
 
   /** Several times in a build, and when a `.env` file changes in dev. */
   readEnvironment(environment: Environment, { mode, directory }: EnvironmentFiles) {
-    // From the folder of the project, so that both can be moved together.
+    // From the project's folder, so that both can move together.
     this.environment = { mode, directory: directory && relative(this.site.sources.folders.root, directory) };
     const variables = JSON.stringify(environment);
     if (variables === this.#variables) return;
@@ -77,7 +77,7 @@ export abstract class SiteRun {
     this.close().catch(() => {});
   }
 
-  /** Loaded only when a snippet is needed, as are its connections. */
+  /** Only when a snippet is needed. */
   protected abstract openFetcher(): Promise<SnippetFetcher>;
 
   /** Once for pages and collections. */
@@ -88,7 +88,7 @@ export abstract class SiteRun {
 
   async close() {
     const opened = this.#opened;
-    // Before anything is awaited: a run that is opened in the meantime stays open.
+    // Before any await: a run opened meanwhile stays open.
     this.#opened = undefined;
     await (await opened)?.close();
   }
@@ -113,14 +113,14 @@ export abstract class SiteRun {
   }
 
   /**
-   * Has CSS made for the classes of snippets before pages are rendered; if one fails, for those of the last build. Without a
-   * key, the classes stay.
+   * Has CSS made for the classes of snippets before pages are rendered, and for those of the last build if one fails.
+   * Without a key, the classes stay.
    */
   async prepareClasses() {
     if (!this.classes || !hasConnection(this.settings)) return;
     const fetcher = await this.open();
     const { addUse } = await import('../snippets/file-embeds.ts');
-    // The option may depend on a page's language, which is not known yet.
+    // The option may depend on a page's language, still unknown.
     const literal = this.settings.params ? [] : (await this.openSearch()).literalRequests();
     const before = this.before?.snippets ?? [];
     const uses: SnippetUses = new Map();
