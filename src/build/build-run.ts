@@ -49,7 +49,7 @@ export class BuildRun extends SiteRun {
   /** Even if this version cannot read it. */
   hadManifest = false;
   #lock: ReturnType<typeof lockForBuild> | undefined;
-  /** How many collections are fetching: Astro loads all at once. */
+  /** Collections: Astro loads all at once. */
   #fetching = 0;
   readonly #collected = new Map<
     string,
@@ -136,7 +136,7 @@ export class BuildRun extends SiteRun {
   #prefetch(request: SnippetRequest, pathname: string) {
     // Fails the page that announced the snippet.
     this.#requireConnection(pathname);
-    // They may depend on the page's language, which is not known yet.
+    // They may depend on the page's language, still unknown.
     if (this.settings.params) return;
     // It fails again when the page needs the snippet.
     this.open()
@@ -251,7 +251,6 @@ export class BuildRun extends SiteRun {
 
 /** Hears what `<Snippet>` announces while pages are rendered. @param onFirst called once for each. If it throws, the page fails. */
 function hearAnnouncements(onFirst: (request: SnippetRequest, pathname: string) => void) {
-  /** Keys by page. */
   const pages = new Map<string, string[]>();
   const requests = new Map<string, SnippetRequest>();
   const hear: typeof integration.announce = (id, params, pathname) => {

@@ -35,8 +35,7 @@ interface FolderInlining extends Pick<GeneratedSite, 'settings' | 'logger' | 'ma
 export async function inlineFolder(inlining: FolderInlining) {
   const { cwd, to, manifest, logger } = inlining;
   refuseFolders(inlining);
-  const log = (line: string) => logger.info(line);
-  const lock = await lockForBuild(lockFile(manifest, to), shownPath(cwd, to), log);
+  const lock = await lockForBuild(lockFile(manifest, to), shownPath(cwd, to), (line) => logger.info(line));
   const staged = new StagedFiles();
   try {
     await inlineLocked(inlining, staged);
@@ -106,7 +105,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles) {
     });
     if (dropped.length > 0) {
       logger.warn(
-        `Changed or excluded since the last run, and no longer in the record: ${listNames(dropped)}. Snippets of that run may still be there, and are not updated. If a step after inline has changed these files, such as a minifier, let the generator write them again, and run inline before that step.`,
+        `Changed or excluded since the last run, and no longer in the record: ${listNames(dropped)}. Snippets of that run may still be there, and are not updated. If a step after inline, such as a minifier, has changed them, let the generator write them again, and run inline before that step.`,
       );
     }
     // What the command of `refresh --after` was to renew is still out of date.
@@ -121,8 +120,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles) {
   await fetcher.close();
   for (const name of updated) logger.info(`Updated ${name}`);
   const same = kept.size - updated.length;
-  if (same === 1) logger.info('1 file is as an earlier run left it.');
-  if (same > 1) logger.info(`${count(same, 'file')} are as an earlier run left them.`);
+  if (same > 0) logger.info(`Not changed since an earlier run: ${count(same, 'file')}.`);
 }
 
 type LastRun = Awaited<ReturnType<typeof openLastRun>>;
@@ -164,7 +162,7 @@ const asideOf = (manifest: string) => `${manifest}.unfinished`;
 export const lastRecordFile = (manifest: string) =>
   [manifest, asideOf(manifest)].find(existsSync) ?? manifest;
 
-/** What a file with new embeds, which a step after the generator has changed, still shows of the last run. */
+/** What a file with new embeds, which a later step has changed, still shows of the last run. */
 function leftIn({ record, files, kept, pack }: LastRun, name: string, { generated, embeds }: MadePage) {
   const file = files.get(name);
   if (!record || !file) return [];
@@ -177,7 +175,7 @@ function leftIn({ record, files, kept, pack }: LastRun, name: string, { generate
   }));
 }
 
-/** Until all is written, the record is beside its place and announces the files: the process can be killed at any moment. */
+/** Until all is written, the record is beside its place, and announces the files: the process may be killed. */
 async function publish(
   site: GeneratedSite & FolderInlining,
   staged: StagedFiles,
@@ -186,11 +184,13 @@ async function publish(
 ) {
   const { from, to, manifest } = site;
   const aside = asideOf(manifest);
-  const announced = record.files.map((file) => {
-    return { ...file, hash: hashes.get(file.name) ?? file.hash, next: [file.hash] };
-  });
+  const files = record.files.map((file) => ({
+    ...file,
+    hash: hashes.get(file.name) ?? file.hash,
+    next: [file.hash],
+  }));
   if (site.fetcher.showsChildren) rmSync(aside, { force: true });
-  else writeManifest(aside, { ...record, files: announced });
+  else writeManifest(aside, { ...record, files });
   rmSync(manifest, { force: true });
   await staged.commit();
   if (from !== to) {
@@ -212,12 +212,12 @@ async function publish(
 /** With what earlier runs left in the output: it is published, too. */
 function listFiles({ from, to, manifest, settings }: FolderInlining) {
   const isRecord = (file: string) => file.startsWith(dirname(manifest) + sep);
-  const isThere = (file: string) => existsSync(file) && !isRecord(file);
   const folders = from === to || !existsSync(to) ? [from] : [from, to];
   return listSiteFiles(folders, settings.exclude, ({ file, name }) => {
     // Left by a process that was killed.
     if (isTemporary(name)) rmSync(file, { force: true });
-    const isReplaced = from !== to && file === join(to, name) && isThere(join(from, name));
+    const source = join(from, name);
+    const isReplaced = file !== source && file === join(to, name) && existsSync(source) && !isRecord(source);
     return isTemporary(name) || isReplaced || isRecord(file);
   });
 }

@@ -88,20 +88,20 @@ export async function planRefresh(site: RefreshedSite) {
     const { name, isLate } = page;
     if (modified.delete(name)) return refuse(name, 'was changed after the build');
     const late = `is changed in each build after snippets are inlined (by ${describeLate(manifest)})`;
-    const reasonBefore = isLate ? late : reasonForAll;
-    if (reasonBefore) return refuse(name, reasonBefore);
+    if (isLate) return refuse(name, late);
+    if (reasonForAll) return refuse(name, reasonForAll);
     const made = make(page);
     const reason = reasonForPage(page, made, changed, site);
     if (reason) return refuse(name, reason);
-    const target = { file: join(output, name), name };
-    const before = readFileSync(target.file);
+    const file = join(output, name);
+    const before = readFileSync(file);
     const states = statesOf(page);
     const copies = listPageCopies(folders, page);
     const others = copies.filter((copy) => !states.has(hashOfCopy(copy, [before, made.file]) ?? ''));
     for (const copy of others) refuse(copy.name, notACopy(copy, name));
     if (others.length > 0) return;
     if (containsKnownKey(made.file)) withKey.push(name);
-    if (!made.file.equals(before)) changing.push(target);
+    if (!made.file.equals(before)) changing.push({ file, name });
     keptBytes += made.file.length;
     const kept = keptBytes > maxKeptBytes ? undefined : made.file;
     plan.pages.push({ page, hash: hashOf(made.file), changed, copies, made: () => kept ?? make(page).file });
@@ -117,19 +117,19 @@ export async function planRefresh(site: RefreshedSite) {
   // There may be files of a killed refresh, and the cache.
   const recorded = new Set(files.flatMap(({ name, copies = [] }) => [name, ...copies]));
   const records = `${pathFrom(output, dirname(file))}/`;
-  // What is older than the build, such as a page written by hand, was not made from these.
+  // Older files, such as pages written by hand, were not made from these pages.
   const mayBeMade = ({ file, name }: SiteFile) => {
     const isOurs = recorded.has(name) || isTemporary(name) || name.startsWith(records);
     return !isOurs && statSync(file).mtimeMs >= inlinedAt;
   };
   const changed = new Set(plan.pages.flatMap((page) => page.changed));
-  const derived = findDerivedFiles(folders, changing, { ...site, changed, mayBeMade });
-  plan.stale = derived.filter(({ page }) => !page);
-  for (const copy of derived) {
+  for (const copy of findDerivedFiles(folders, changing, { ...site, changed, mayBeMade })) {
     const original = plan.pages.find(({ page }) => page.name === copy.page);
-    if (!original) continue;
-    original.copies.push(copy);
-    original.page = { ...original.page, copies: [...(original.page.copies ?? []), copy.name] };
+    if (original) {
+      const { page, copies } = original;
+      copies.push(copy);
+      original.page = { ...page, copies: [...(page.copies ?? []), copy.name] };
+    } else plan.stale.push(copy);
   }
   return plan;
 }
@@ -139,13 +139,14 @@ function pageMaker({ file, manifest, fetched }: RefreshedSite) {
   const pack = openPack(file, manifest);
   const inlinePage = pageInliner({ snippets: fetched, rules, linked });
   return (page: ManifestFile) => {
+    const { name, shows } = page;
     const generated = pack.read(page);
-    const kind = fileKind(page.name) as FileKind;
+    const kind = fileKind(name) as FileKind;
     // As asked for: only a build has the option `params`.
-    const recorded = page.shows.values();
+    const recorded = shows.values();
     const addParams = (written: SnippetRequest) => snippets[recorded.next().value ?? -1] ?? written;
-    const { embeds } = readEmbeds({ name: page.name, bytes: generated, kind, addParams }, new Map());
-    return inlinePage({ name: page.name, kind }, generated, embeds);
+    const { embeds } = readEmbeds({ name, bytes: generated, kind, addParams }, new Map());
+    return inlinePage({ name, kind }, generated, embeds);
   };
 }
 
@@ -179,26 +180,26 @@ function reasonForPage(page: ManifestFile, made: MadePage, changed: number[], si
  * Writes pages, their copies and images, all beside their places first. The manifest announces them: the process can be killed
  * at any moment.
  *
- * @returns pages that have changed since, which are left alone
+ * @returns pages that have changed since, and are left alone
  */
 export async function writeRefresh(site: RefreshedSite, { pages }: RefreshPlan, hasCommand: boolean) {
   const { file, manifest, now, progress } = site;
   const { output, rules, snippets, files } = manifest;
-  // Not only what changes: a killed refresh may have written more than is on record.
+  // Not only what changes: a killed refresh may have written more.
   const written = new Set(pages.flatMap(({ page }) => page.shows));
   const assets = rules.images?.assets.folder;
   if (assets !== undefined) {
     const folders = siteFolders(manifest, site.cwd).map(({ directory }) => join(directory, assets));
-    // First: an image that no page shows does no harm.
     const shown = [...written].map((index) => now[index]);
+    // First: an image that no page shows does no harm.
     await writeImages(folders, shown, site.readImage);
   }
   // The site does not show content that is written nowhere.
   const contents = snippets.map(({ content }, index) => (written.has(index) ? now[index] : content));
   const recordOf = new Map<string, ManifestFile>();
   for (const page of files) {
-    // What it shows until it is written, where that differs from the new record.
     const outdated = outdatedIn(manifest, page, contents);
+    // What it shows until it is written.
     const older = outdated.map((index) => [index, hashShown(manifest, page, index) ?? null]);
     recordOf.set(page.name, { ...page, older: older.length > 0 ? Object.fromEntries(older) : undefined });
   }

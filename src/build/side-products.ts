@@ -44,15 +44,16 @@ export function listPageCopies(folders: SiteFolder[], { name: page, copies = [] 
   return folders.flatMap((folder) => {
     const names = folder.isCopy ? compressed : [...copies, ...compressed];
     const found = names.map((name) => copyOf(folder, name)).filter(({ file }) => existsSync(file));
-    // Even if it is missing: a build would put it there.
+    // Even if missing: a build would put it there.
     return folder.isCopy ? [copyOf(folder, page), ...found] : found;
   });
 }
 
 /** People know a file in a copy of the output by its path from where they are. */
-function copyOf({ directory, isCopy, shown }: SiteFolder, name: string) {
-  return { file: join(directory, name), name: isCopy ? posix.join(shown, name) : name };
-}
+const copyOf = ({ directory, isCopy, shown }: SiteFolder, name: string) => ({
+  file: join(directory, name),
+  name: isCopy ? posix.join(shown, name) : name,
+});
 
 // How much longer a page may have been when it was copied.
 const slack = 4 * 1024 * 1024;
@@ -77,18 +78,19 @@ export async function pageCopyOf(page: Buffer, copy: SiteFile) {
   return encode ? promisify(encode)(page, { ...options, pledgedSrcSize: page.length }) : page;
 }
 
-/** The end of a sentence that begins with the file's name. */
+/** Without a subject, which is the file. */
 export const notACopy = (copy: SiteFile, page: string) =>
   `${encodingOf(copy) ? 'does not decompress to' : 'is not a copy of'} ${page}`;
 
 type SiteFolder = ReturnType<typeof siteFolders>[number];
 
 /** The output, and the copies that adapters made of it, if still there. */
-export function siteFolders({ output, copies = [] }: Manifest, cwd: string) {
-  return [output, ...copies.filter(existsSync)].map((directory, index) => {
+export const siteFolders = ({ output, copies = [] }: Manifest, cwd: string) =>
+  [output, ...copies.filter(existsSync)].map((directory, index) => {
     return { directory, isCopy: index > 0, shown: shownPath(cwd, directory) };
   });
-}
+
+const areEqual = (one: string, other: string) => readFileSync(one).equals(readFileSync(other));
 
 /** Where @astrojs/vercel has put a copy of the output. @param since another build made older copies */
 export function findCopies(root: string, output: string, { files }: Manifest, since: number) {
@@ -96,7 +98,7 @@ export function findCopies(root: string, output: string, { files }: Manifest, si
   if (!existsSync(folder) || realpathSync(folder) === realpathSync(output)) return [];
   const isCopied = ({ name }: ManifestFile) => {
     const copy = join(folder, name);
-    return isSince(statsOf(copy), since) && readFileSync(copy).equals(readFileSync(join(output, name)));
+    return isSince(statsOf(copy), since) && areEqual(copy, join(output, name));
   };
   return files.some(isCopied) ? [folder] : [];
 }
@@ -106,14 +108,14 @@ export interface DerivedFile extends SiteFile {
   /** The page that it holds and is written with, such as for `200.html`. */
   page?: string;
   rebuild?: string;
-  /** The end of a sentence that begins with its name. */
+  /** Why it is out of date, without a subject. */
   reason: string;
 }
 
 interface Changes {
   manifest: Manifest;
   now: Contents;
-  /** The snippets that change, by their indexes in the manifest. */
+  /** Indexes of snippets. */
   changed: ReadonlySet<number>;
   mayBeMade(file: SiteFile): boolean;
 }
@@ -144,7 +146,7 @@ export function findDerivedFiles(folders: SiteFolder[], pages: SiteFile[], chang
       const derived = { ...copyOf(folder, name), isCopy };
       if (indexes.includes(found)) {
         const reason = `is a search index of pages that change, such as ${html}`;
-        // The command deletes the folder, also the files of a theme's own search.
+        // The command deletes the folder, with files of a theme's own search.
         const hasOthers = files.some((other) => isBeside(found, other.name) && !isOfIndex(other.name));
         if (hasOthers) return { ...derived, reason };
         return { ...derived, reason, rebuild: searchIndexCommand(folder, dirname(name)) };
@@ -152,9 +154,9 @@ export function findDerivedFiles(folders: SiteFolder[], pages: SiteFile[], chang
       if (!changes.mayBeMade(found) || /\.(css|map)$/.test(name) || isOfIndex(name) || isLargeBinary(file))
         return [];
       const alike = isCopy ? [] : (pagesOfSize.get(statSync(file).size) ?? []);
-      const isSame = (page: SiteFile) =>
-        fileKind(page.name) === fileKind(name) && readFileSync(page.file).equals(readFileSync(file));
-      const page = alike.find(isSame)?.name;
+      const page = alike
+        .filter((page) => fileKind(page.name) === fileKind(name))
+        .find((page) => areEqual(page.file, file))?.name;
       if (page) return { ...derived, page, reason: `is a copy of ${page}` };
       for (const piece of piecesOf(file, overlaps.revision)) {
         const text = piece.toString();
@@ -202,8 +204,8 @@ const entries = /\{[^{}]*\brevision["']?\s*:\s*["'`][^{}]*\}/g;
 const urlOf = /["']?\burl["']?\s*:\s*["'`]([^"'`]*)["'`]/;
 
 /**
- * Finds pages in Workbox precache lists: `{ url: 'about/index.html', revision: '…' }`. A build would not change an entry
- * without a revision either.
+ * Finds pages in Workbox precache lists: `{ url: 'about/index.html', revision: '…' }`. A build would not change entries without
+ * a revision.
  */
 function precachedFinder(directory: string, pages: SiteFile[]): Finder {
   const changing = new Set(pages.map(({ name }) => name));
@@ -214,7 +216,7 @@ function precachedFinder(directory: string, pages: SiteFile[]): Finder {
     const path = URL.parse(url || './', `https://site.invalid/${from}`)?.pathname;
     if (url === undefined || path === undefined) return undefined;
     const folders = path.slice(1).split('/');
-    // It may begin with the site's base path, which is not known here.
+    // It may begin with a base path, which is not known here.
     const bases = /^(\/|[a-z]+:)/i.test(url) ? [...folders.keys()] : [0];
     const paths = bases.map((base) => folders.slice(base).join('/'));
     return paths.flatMap((inside) => [inside, ...routeFiles(inside, '')]).find(exists);
@@ -256,8 +258,9 @@ function oldTextFinder({ manifest, now, changed }: Changes, pages: SiteFile[]): 
     for (const [text, needle] of needles) {
       if (!file.includes(text)) continue;
       const { id, spell } = needle;
-      needle.around ??= spell ? withNeighbors(pages, text, spell) : new Set([text]);
-      if (needle.around.values().some((one) => file.includes(one))) return `what snippet ${id} was`;
+      if (spell) needle.around ??= withNeighbors(pages, text, spell);
+      if (!spell || needle.around?.values().some((one) => file.includes(one)))
+        return `what snippet ${id} was`;
     }
     return undefined;
   };

@@ -94,7 +94,6 @@ async function* checkVariant(
   // Such as the playground's service: a machine that builds may not have it.
   const isHere = /^https:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])[:/]/.test(`${url}/`);
   yield ok(group, 'base-url', `The base URL is ${url}${isHere ? ', on this machine' : ''}`);
-  /** @returns why it failed, if it did. */
   const ask = async (baseUrl: string) => {
     const limits = { attempts: 1, deadline: 15_000 };
     const client = new SnippetClient({ apiKey, ca, limits, patience: 0, [`${group}BaseUrl`]: baseUrl });

@@ -379,7 +379,7 @@ export class Scheduler {
   }
 
   #endAlarm() {
-    // To abort makes an error, which takes time where snippets are asked for one by one.
+    // To abort makes an error, which takes time.
     if (this.#alarmAt === Infinity) return;
     this.#alarm.abort();
     this.#alarm = new AbortController();

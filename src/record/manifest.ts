@@ -10,7 +10,7 @@ import type { HtmlRules } from '../settings/options.ts';
 import type { EnvironmentFiles, Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import type { FetchedSnippet, KeptAnswer } from '../snippets/fetch-snippets.ts';
-import { missingNote, removeOtherPacks } from './record-files.ts';
+import { isCode, missingNote, removeOtherPacks } from './record-files.ts';
 
 // Changes with these types: no other version is read.
 const version = 14;
@@ -162,8 +162,7 @@ export async function readManifest(file: string) {
     const fromHere = (path: string) => resolve(dirname(file), path);
     return { manifest: withFolders({ ...manifest, files: files.map(fileOf) }, fromHere) };
   } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
-    return { flaw: isMissing ? 'is missing' : 'is damaged' };
+    return { flaw: isCode(error, 'ENOENT') ? 'is missing' : 'is damaged' };
   }
 }
 

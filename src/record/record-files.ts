@@ -274,4 +274,4 @@ function startTimeOf(pid: number) {
   }
 }
 
-const isCode = (error: unknown, code: string) => (error as NodeJS.ErrnoException).code === code;
+export const isCode = (error: unknown, code: string) => (error as NodeJS.ErrnoException).code === code;

@@ -34,7 +34,7 @@ test('in a project with an Astro config, the record is where a build would write
   const folder = await folderWith({ 'public/a.html': embed(1), 'astro.config.mjs': '' });
   await runs(folder, ['inline', 'public']);
   await folder.read('node_modules/.astro/astro-snippets/manifest.public.json');
-  expect(await runs(folder, ['inline', 'public'])).toContain('1 file is as an earlier run left it.');
+  expect(await runs(folder, ['inline', 'public'])).toContain('Not changed since an earlier run: 1 file.');
 });
 
 test('the output of an Astro build is left to a refresh', async () => {

@@ -7,7 +7,7 @@ import { editUrlOf, type Settings } from '../../settings/settings.ts';
 import type { FetchedSnippets } from '../../snippets/fetch-snippets.ts';
 import type { FileEmbed, SnippetUse } from '../../snippets/file-embeds.ts';
 
-/** What the panel says of snippets, by their ids. @param describe what it says of a request, in `astro dev` */
+/** What the panel says of snippets, by their ids. @param describe what it says of a use, in `astro dev` */
 export function panelSnippets<Use extends Pick<SnippetUse, 'request'>, Said>(
   uses: readonly Use[],
   fetched: ReadonlyMap<string, { name?: string | undefined }>,
@@ -33,7 +33,7 @@ export function linkSnippets(settings: Settings, uses: readonly SnippetUse[], fe
 
 export interface EditLinks {
   linked?: Readonly<Record<string, object>> | undefined;
-  /** Of a page of `astro dev`, where the toolbar has the panel. Others get a script for it. */
+  /** Of a page of `astro dev`, where the toolbar has the panel: it needs no script. */
   hash?: string | undefined;
 }
 
@@ -72,7 +72,7 @@ export function panelScript() {
   return code;
 }
 
-/** Finds where the script belongs, and the embeds that cannot be marked, each with the name of its place. */
+/** Finds where the script belongs, and embeds that cannot be marked, with the names of their places. */
 function readPage(page: string, embeds: readonly FileEmbed[]) {
   const unmarked = new Map<FileEmbed, string>();
   let start = page.length;

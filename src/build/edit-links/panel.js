@@ -1,6 +1,6 @@
-// Lists the snippets of a page, with links to where each is edited, and outlines the one whose entry has the focus: behind
-// a button on built pages with `editLinks`, in Astro's toolbar in `astro dev`. Adds nothing to the page but one element
-// behind <body>. In ASCII, as a page may be in any encoding.
+// Lists the snippets of a page, with links to edit them, and outlines the one whose entry has the focus: behind a button on
+// built pages with `editLinks`, in Astro's toolbar in `astro dev`. Adds to the page only one element behind <body>. In ASCII,
+// as a page may be in any encoding.
 
 const styles = `
   * { box-sizing: border-box }
@@ -24,7 +24,7 @@ const styles = `
   @media print { aside, .outlines { display: none } }
 `;
 
-/** Names, params and errors come from outside, so they are only set as text. */
+/** Names, params and errors come from outside: they are only set as text. */
 export const make = (name, properties, ...children) => {
   const element = Object.assign(document.createElement(name), properties);
   element.append(...children);
@@ -35,7 +35,7 @@ export const make = (name, properties, ...children) => {
 export const dataElement = () => document.querySelector('script#snippet-edit-links');
 
 export function readSnippets() {
-  // What a snippet contains may look like the element, and must not lead to code.
+  // A snippet may contain such an element, which must not lead to code.
   const isSafe = ({ url = '' }) => new URL(url, location.href).protocol !== 'javascript:';
   return JSON.parse(dataElement()?.textContent ?? '[]').filter(isSafe);
 }
@@ -60,7 +60,7 @@ function findPlaces(within, found = []) {
 
 /** @param controls further elements above the list. */
 export function addPanel(root, ...controls) {
-  // A style sheet that is constructed needs no permission of a Content Security Policy.
+  // Content Security Policies allow constructed style sheets.
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(styles);
   root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
@@ -75,7 +75,7 @@ export function addPanel(root, ...controls) {
   function outline(ranges) {
     const boxes = ranges.map(() => make('div', { className: 'outline' }));
     outlines.replaceChildren(...boxes);
-    // In each frame: what they are around may move for any reason.
+    // In each frame, as anything may move.
     const draw = () => {
       if (!boxes[0]?.isConnected) return;
       for (const [index, box] of boxes.entries()) {
