@@ -72,7 +72,7 @@ async function* checkSetup(cli: Cli, named: SnippetRequest | undefined): AsyncGe
   let ifMissing: string | undefined;
   if (recorded?.missing) ifMissing = `${nameOf(request)} does not exist, and all of its embeds are optional`;
   else if (!named && !recorded) {
-    ifMissing = 'The service accepts the key. To fetch one of your snippets: astro-snippets doctor 42';
+    ifMissing = 'The service answers. To check the key with one of your snippets: astro-snippets doctor 42';
   }
   yield* checkVariant(settings, 'render', request, ifMissing);
   yield* checkVariant(settings, 'retrieve', request, ifMissing);

@@ -274,4 +274,5 @@ function startTimeOf(pid: number) {
   }
 }
 
-export const isCode = (error: unknown, code: string) => (error as NodeJS.ErrnoException).code === code;
+export const isCode = (error: unknown, code: string) =>
+  (error as NodeJS.ErrnoException | undefined)?.code === code;

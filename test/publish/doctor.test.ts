@@ -61,7 +61,7 @@ describe('astro-snippets doctor', async () => {
   test('guesses an id without an argument and a build, which still tests the key', async () => {
     const output = await exits(0, run([]));
     const accepted =
-      /ok {5}The service accepts the key\. To fetch one of your snippets: astro-snippets doctor 42/g;
+      /ok {5}The service answers\. To check the key with one of your snippets: astro-snippets doctor 42/g;
     expect(output.match(accepted)).toHaveLength(2);
   });
 
