@@ -270,7 +270,7 @@ async function update(cli: Cli, options: RefreshOptions): Promise<Refreshed> {
 async function writeChanges(cli: Cli, changes: OpenedChanges, options: RefreshOptions) {
   const { file, manifest, now, warnings } = changes;
   const { dryRun = false, skipModified = false, after } = options;
-  // Loaded only here: a check does without it.
+  // A check does without it.
   const { planRefresh, writeRefresh } = await import('../build/refresh.ts');
   const plan = await planRefresh(changes);
   const { stale, toBuild, changed: modified } = plan;

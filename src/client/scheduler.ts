@@ -379,7 +379,7 @@ export class Scheduler {
   }
 
   #endAlarm() {
-    // To abort makes an error, which takes time.
+    // An abort makes an error.
     if (this.#alarmAt === Infinity) return;
     this.#alarm.abort();
     this.#alarm = new AbortController();

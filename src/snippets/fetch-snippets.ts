@@ -137,7 +137,7 @@ export class SnippetFetcher {
     const end = () => late.abort(new SnippetError('timeout', reason));
     const timer = setTimeout(end, timerLength(timeout - this.#spent));
     const either = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
-    // One for all, since a thousand listeners on one signal are slow.
+    // One for all: a thousand listeners are slow.
     const ended = unlessAborted(either, new Promise<never>(() => {}));
     ended.catch(() => {});
     let settled = 0;
@@ -157,7 +157,11 @@ export class SnippetFetcher {
         onSettled?.(settled);
       }
     };
-    const outcomes = await Promise.all(uses.map(get)).finally(() => clearTimeout(timer));
+    const outcomes = await Promise.all(uses.map(get)).finally(() => {
+      clearTimeout(timer);
+      // A watch would keep the listener, with all answers.
+      late.abort();
+    });
     const fetched = new Map<string, FetchedSnippet>();
     const failed: FailedSnippet[] = [];
     let notAsked = 0;
