@@ -49,7 +49,7 @@ export function listPageCopies(folders: SiteFolder[], { name: page, copies = [] 
   });
 }
 
-/** People know a file in a copy of the output by its path from where they are. */
+/** People know a file in a copy by its path from where they are. */
 const copyOf = ({ directory, isCopy, shown }: SiteFolder, name: string) => ({
   file: join(directory, name),
   name: isCopy ? posix.join(shown, name) : name,
@@ -90,15 +90,13 @@ export const siteFolders = ({ output, copies = [] }: Manifest, cwd: string) =>
     return { directory, isCopy: index > 0, shown: shownPath(cwd, directory) };
   });
 
-const areEqual = (one: string, other: string) => readFileSync(one).equals(readFileSync(other));
-
 /** Where @astrojs/vercel has put a copy of the output. @param since another build made older copies */
 export function findCopies(root: string, output: string, { files }: Manifest, since: number) {
   const folder = join(root, '.vercel/output/static');
   if (!existsSync(folder) || realpathSync(folder) === realpathSync(output)) return [];
   const isCopied = ({ name }: ManifestFile) => {
     const copy = join(folder, name);
-    return isSince(statsOf(copy), since) && areEqual(copy, join(output, name));
+    return isSince(statsOf(copy), since) && readFileSync(copy).equals(readFileSync(join(output, name)));
   };
   return files.some(isCopied) ? [folder] : [];
 }
@@ -153,14 +151,16 @@ export function findDerivedFiles(folders: SiteFolder[], pages: SiteFile[], chang
       }
       if (!changes.mayBeMade(found) || /\.(css|map)$/.test(name) || isOfIndex(name) || isLargeBinary(file))
         return [];
-      const alike = isCopy ? [] : (pagesOfSize.get(statSync(file).size) ?? []);
+      const alike = isCopy ? undefined : pagesOfSize.get(statSync(file).size);
+      const bytes = alike && readFileSync(file);
       const page = alike
-        .filter((page) => fileKind(page.name) === fileKind(name))
-        .find((page) => areEqual(page.file, file))?.name;
+        ?.filter((page) => fileKind(page.name) === fileKind(name))
+        .find((page) => bytes?.equals(readFileSync(page.file)))?.name;
       if (page) return { ...derived, page, reason: `is a copy of ${page}` };
       for (const piece of piecesOf(file, overlaps.revision)) {
         const text = piece.toString();
-        const [what] = finders.flatMap((find) => find(text, name) ?? []);
+        const all = finders.values().map((find) => find(text, name));
+        const what = all.find(Boolean);
         if (what) return { ...derived, reason: `contains ${what}, which changes` };
       }
       return [];
