@@ -7,7 +7,7 @@ import type { SiteRun } from './build/site-run.ts';
 import { nodeFlaw } from './client/node-version.ts';
 import { cleanLines } from './client/text.ts';
 import type { DevRun } from './dev/dev-run.ts';
-import { integration } from './embed/element.ts';
+import { componentBridge } from './embed/element.ts';
 import { userError } from './failures/errors.ts';
 import type {} from './loader/loader.ts';
 import { astroMajor, hasPolicy, headersOf } from './settings/astro-version.ts';
@@ -18,7 +18,7 @@ import type { SiteSource } from './source/source-search.ts';
 
 export type { SnippetsOptions } from './settings/options.ts';
 
-const name = 'astro-snippets';
+const integrationName = 'astro-snippets';
 
 /**
  * The integration: fetches the snippets that pages embed while the site is built, and inlines them.
@@ -41,7 +41,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
   // `folders` and `base` are added then.
   const source = { routes: [], loaded: new Set<string>() } as Partial<SiteSource> as SiteSource;
   return {
-    name,
+    name: integrationName,
     hooks: {
       async 'astro:config:setup'({ config, addDevToolbarApp, injectScript, updateConfig, logger, ...setup }) {
         await build?.release();
@@ -53,7 +53,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
               environmentPlugin((...read) => run().readEnvironment(...read)),
               sourcePlugin(source, major, cleanLogger(logger), async () => {
                 const { sourceSearch } = await import('./source/source-search.ts');
-                integration.find = (asked) => sourceSearch(source).ofComponent(asked);
+                componentBridge.find = (asked) => sourceSearch(source).ofComponent(asked);
                 if (command !== 'build') return;
                 await build?.lockOutput();
                 // What fails here fails again.
@@ -69,7 +69,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
           injectScript('page', pageScript('import.meta.hot'));
         }
         addDevToolbarApp({
-          id: name,
+          id: integrationName,
           name: 'Snippets',
           icon: 'file-search',
           entrypoint: new URL('./dev/toolbar-app.js', import.meta.url),
@@ -77,7 +77,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       },
       async 'astro:config:done'({ config, buildOutput, injectTypes, logger }) {
         const { root, srcDir, publicDir, outDir, experimental, vite } = config;
-        const times = config.integrations.filter((one) => one.name === name).length;
+        const times = config.integrations.filter((one) => one.name === integrationName).length;
         const flaw = `The Astro config contains snippets() ${times} times.`;
         // Only one of them would see the embeds.
         if (times > 1) throw userError('duplicate-integration', flaw);
@@ -129,7 +129,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
             order: 'post',
             async handler({ config: { plugins }, environments: { client } }) {
               for (const { name, buildApp } of plugins) {
-                if (buildApp && !/^astro(-snippets)?:/.test(name)) build?.lateHooks.push(name);
+                if (buildApp && !/^astro(-snippets)?:/.test(name)) build?.laterIntegrations.push(name);
               }
               if (client !== undefined) await build?.finish(client.config.build.outDir);
             },
@@ -147,10 +147,10 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
 function lastIntegration(onDone: (directory: URL) => unknown): AstroIntegration {
   let isLast = true;
   return {
-    name: `${name}:last`,
+    name: `${integrationName}:last`,
     hooks: {
       'astro:config:setup'({ config, updateConfig }) {
-        isLast = config.integrations.at(-1)?.name === `${name}:last`;
+        isLast = config.integrations.at(-1)?.name === `${integrationName}:last`;
         if (!isLast) updateConfig({ integrations: [lastIntegration(onDone)] });
       },
       async 'astro:build:done'({ dir }) {

@@ -1,9 +1,9 @@
 import { existsSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
-import { containerPage, integration } from '../embed/element.ts';
+import { componentBridge, containerPage } from '../embed/element.ts';
 import { type CollectionEntry, describeNote } from '../failures/errors.ts';
-import { isSince, shownPath, statsOf } from '../files/files.ts';
+import { shownPath, statsOf, wasWrittenAfter } from '../files/files.ts';
 import type { Manifest } from '../record/manifest.ts';
 import {
   lockFile,
@@ -23,7 +23,7 @@ import type { GeneratedSite } from './inline-snippets.ts';
 import { listSiteFiles, OutputVerifier, type ScannableFile, type ScannedSite } from './scan-site.ts';
 import { SiteRun } from './site-run.ts';
 
-const unfinished = 'The last build was not finished.';
+const unfinishedNote = 'The last build was not finished.';
 
 /** A build; or a sync, which loads collections and nothing else. */
 export class BuildRun extends SiteRun {
@@ -35,7 +35,7 @@ export class BuildRun extends SiteRun {
   readonly logger = this.site.logger;
   /** Astro's folder of files whose names change with their sources. */
   readonly assets = this.site.config.build.assets;
-  readonly lateHooks = this.site.config.integrations
+  readonly laterIntegrations = this.site.config.integrations
     .filter(({ name }) => !/^astro-snippets(:|$)/.test(name))
     .filter(({ hooks }) => hooks['astro:build:generated'] ?? hooks['astro:build:done'])
     .map(({ name }) => name);
@@ -72,11 +72,11 @@ export class BuildRun extends SiteRun {
     // For later. It delays nothing while Astro bundles.
     void import('./inline-snippets.ts').catch(() => {});
     void import('../client/transport.ts').then(({ loadUndici }) => loadUndici()).catch(() => {});
-    this.before = (await readManifest(this.manifest)).manifest;
+    this.previousManifest = (await readManifest(this.manifest)).manifest;
     return new SnippetFetcher(this.settings, {
       warn: (line) => this.logger.warn(line),
       remember: true,
-      isSuperseded: supersededBy(this.before),
+      isSuperseded: supersededBy(this.previousManifest),
     });
   }
 
@@ -107,10 +107,10 @@ export class BuildRun extends SiteRun {
     // A site that never showed a snippet loads no more.
     if (this.hadManifest) {
       const { answers } = await this.open();
-      const requests = this.before?.snippets ?? [];
+      const requests = this.previousManifest?.snippets ?? [];
       if (requests.length > 0) this.#requireConnection('the snippets of the last build');
       // From here on it is wrong, even if this build is killed.
-      removeManifest(this.manifest, unfinished);
+      removeManifest(this.manifest, unfinishedNote);
       // A snippet that is no longer embedded costs only a request.
       for (const request of requests) answers.prefetch(request);
     }
@@ -122,7 +122,7 @@ export class BuildRun extends SiteRun {
   async #renewEntries() {
     const { cacheDir, experimental } = this.site.config;
     const { collected } = this;
-    const before = this.before?.collections ?? [];
+    const before = this.previousManifest?.collections ?? [];
     if (!experimental.incrementalBuild || collected.length + before.length === 0) return;
     const { hashOf } = await import('../record/manifest.ts');
     const now = collected.map(({ snippet, ...one }) => ({ ...one, content: hashOf(snippet.content) }));
@@ -154,7 +154,7 @@ export class BuildRun extends SiteRun {
     const log = (line: string) => this.logger.info(line);
     // Several modules may ask at the same time.
     this.#lock ??= lockForBuild(this.#lockFile, shownPath(root, outDir), log).then((lock) => {
-      noteMissing(this.manifest, unfinished);
+      noteMissing(this.manifest, unfinishedNote);
       return lock;
     });
     await this.#lock;
@@ -207,10 +207,10 @@ export class BuildRun extends SiteRun {
   async #record(directory: string, at: number) {
     const { verifier } = this;
     const inlined = this.#inlined;
-    const mayBeLate = this.site.isServer || this.lateHooks.length > 0 || this.#hasCompressed;
+    const mayBeLate = this.site.isServer || this.laterIntegrations.length > 0 || this.#hasCompressed;
     if (mayBeLate) {
       const { scannable, others, compressed } = listSiteFiles([directory], this.settings.exclude);
-      const isLate = ({ file }: { file: string }) => isSince(statsOf(file), at);
+      const isLate = ({ file }: { file: string }) => wasWrittenAfter(statsOf(file), at);
       const embedding = scannable.filter((file) => isLate(file) && verifier.mayEmbed(file));
       await verifier.read(others.filter(isLate));
       verifier.refuse((names) => `Another integration wrote the API key into ${names}.`);
@@ -253,7 +253,7 @@ export class BuildRun extends SiteRun {
 function hearAnnouncements(onFirst: (request: SnippetRequest, pathname: string) => void) {
   const pages = new Map<string, string[]>();
   const requests = new Map<string, SnippetRequest>();
-  const hear: typeof integration.announce = (id, params, pathname) => {
+  const hear: typeof componentBridge.announce = (id, params, pathname) => {
     const request = toRequest(id, params);
     // Of equal keys, one is kept.
     const { key } = requests.get(request.key) ?? request;
@@ -264,11 +264,11 @@ function hearAnnouncements(onFirst: (request: SnippetRequest, pathname: string) 
     requests.set(key, request);
     onFirst(request, pathname);
   };
-  integration.announce = hear;
+  componentBridge.announce = hear;
   return {
     stop() {
       // Another build of this process may have begun.
-      if (integration.announce === hear) integration.announce = undefined;
+      if (componentBridge.announce === hear) componentBridge.announce = undefined;
     },
 
     /**
@@ -281,8 +281,8 @@ function hearAnnouncements(onFirst: (request: SnippetRequest, pathname: string) 
       const names = new Set(scannable.map(({ name }) => name));
       const invalid = new Set(scanned.invalid.map(({ file }) => file));
       // A page may be rendered under another path, such as another language's.
-      const everywhere = counted([...keysIn.values()].flat());
-      const rendered = counted([...pages.values()].flat());
+      const everywhere = countKeys([...keysIn.values()].flat());
+      const rendered = countKeys([...pages.values()].flat());
       return [...pages].flatMap(([pathname, onPage]) => {
         const routes = [...routeFiles(pathname, urls.base), pathname.replace(/^\//, '')];
         const files = routes.filter((name) => names.has(name));
@@ -291,8 +291,8 @@ function hearAnnouncements(onFirst: (request: SnippetRequest, pathname: string) 
         const isKnown = files.length > 0;
         // It may be an invalid embed, in any file if the page's is not known.
         if (isKnown ? files.some((name) => invalid.has(name)) : invalid.size > 0) return [];
-        const found = isKnown ? counted(keys) : everywhere;
-        return [...counted(onPage)].flatMap(([key, times]) => {
+        const found = isKnown ? countKeys(keys) : everywhere;
+        return [...countKeys(onPage)].flatMap(([key, times]) => {
           const id = `${requests.get(key)?.id}`;
           const all = rendered.get(key) ?? 0;
           const shown = found.get(key) ?? 0;
@@ -312,7 +312,7 @@ function hearAnnouncements(onFirst: (request: SnippetRequest, pathname: string) 
 /** Without the params that the site adds. */
 const writtenKey = ({ request, written = request.key }: FileEmbed) => written;
 
-function counted(keys: readonly string[]) {
+function countKeys(keys: readonly string[]) {
   const counts = new Map<string, number>();
   for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
   return counts;

@@ -5,7 +5,7 @@ import { escapeAttribute } from 'entities/escape';
 import { attributesOf, readAttribute, walk } from '../embed/html-scanner.ts';
 import { listNames, listPlaces } from '../failures/errors.ts';
 import { writeAtomically } from '../files/files.ts';
-import type { MadePage } from './inline-page.ts';
+import type { InlinedPage } from './inline-page.ts';
 
 export type ClassFile = ReturnType<typeof openClassFile>;
 
@@ -77,9 +77,13 @@ export function classChecker(directory: string, base: string, made: readonly str
   };
 
   return {
-    add(page: string, { file, embeds }: MadePage, classesOf: (key: string) => readonly string[] | undefined) {
-      const shown = embeds.flatMap(({ form, request: { id, key } }) =>
-        (form.as === 'html' ? (classesOf(key) ?? []) : []).map((name) => ({ id, name })),
+    add(
+      page: string,
+      { file, embeds }: InlinedPage,
+      classesOf: (key: string) => readonly string[] | undefined,
+    ) {
+      const shown = embeds.flatMap(({ format, request: { id, key } }) =>
+        (format.as === 'html' ? (classesOf(key) ?? []) : []).map((name) => ({ id, name })),
       );
       if (shown.length === 0) return;
       const known = sheetsOn(file.toString());
@@ -104,7 +108,7 @@ const notSelectors = /\\[\s\S]|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'
 // Letters, dashes, underscores, what is not ASCII, and escaped characters; then digits, too.
 const classSelector =
   /\.((?:[a-z_\u0080-\uffff-]|\\(?:[0-9a-f]{1,6}\s?|.))(?:[\w\u0080-\uffff-]|\\(?:[0-9a-f]{1,6}\s?|.))*)/gi;
-const escaped = /\\(?:([0-9a-f]{1,6})\s?|(.))/gi;
+const cssEscape = /\\(?:([0-9a-f]{1,6})\s?|(.))/gi;
 
 /** May contain more, such as file extensions. */
 export function classesOfStyles(css: string) {
@@ -112,5 +116,5 @@ export function classesOfStyles(css: string) {
   const unescaped = (_: string, hex?: string, character = '') =>
     hex === undefined ? character : String.fromCodePoint(Math.min(Number.parseInt(hex, 16), 0x10ffff));
   const names = selectors.matchAll(classSelector);
-  return new Set(names.map(([, written = '']) => written.replace(escaped, unescaped)));
+  return new Set(names.map(([, written = '']) => written.replace(cssEscape, unescaped)));
 }

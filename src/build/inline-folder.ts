@@ -6,8 +6,8 @@ import { embedName } from '../embed/element.ts';
 import { listNames, userError } from '../failures/errors.ts';
 import { contains, isTemporary, pathFrom, StagedFiles, shownPath } from '../files/files.ts';
 import {
+  displayedHash,
   hashOf,
-  hashShown,
   type Manifest,
   type RecordedSnippet,
   readManifest,
@@ -17,9 +17,9 @@ import {
 import { openPack } from '../record/pack.ts';
 import { listPacks, lockFile, lockForBuild, noteMissing, removeOtherPacks } from '../record/record-files.ts';
 import { SnippetFetcher } from '../snippets/fetch-snippets.ts';
-import type { MadePage } from './inline-page.ts';
+import type { InlinedPage } from './inline-page.ts';
 import { type GeneratedSite, inlineSnippets, recordSite } from './inline-snippets.ts';
-import { shownIn, statesOf } from './output-state.ts';
+import { findDisplayed, possibleHashes } from './output-state.ts';
 import { listSiteFiles, OutputVerifier, type ScannableFile, type SiteFile, scanSite } from './scan-site.ts';
 import { hashOfCopy, pageCopyOf, withoutSuffix } from './side-products.ts';
 
@@ -51,7 +51,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles) {
   const isPublished = (file: SiteFile) => file.file === targetOf(file);
   const { scannable, others, compressed } = listFiles(inlining);
   const last = await openLastRun(inlining, scannable.filter(isPublished));
-  const { record: before, kept } = last;
+  const { record: previousManifest, kept } = last;
   const settings = { ...inlining.settings };
   // Without a record, these would never be updated again.
   if (kept.size > 0) settings.missingKey = 'error';
@@ -59,7 +59,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles) {
   const fetcher = new SnippetFetcher(settings, {
     warn: (line) => logger.warn(line),
     remember: true,
-    isSuperseded: supersededBy(before),
+    isSuperseded: supersededBy(previousManifest),
   });
   // Of the files to be made, as they are now.
   const hashes = new Map(kept);
@@ -69,12 +69,12 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles) {
   try {
     // As most servers name a page: how people link to it is not known.
     const urls = { base: '/', trailingSlash: 'ignore', format: 'preserve' } as const;
-    const site = { ...inlining, settings, urls, directory: to, before, fetcher, verifier };
+    const site = { ...inlining, settings, urls, directory: to, previousManifest, fetcher, verifier };
     const scanned = await scanSite(scannable, site);
     const written = scanned.files.filter(({ generated }) => !generated);
     for (const { file, name } of written) hashes.set(name, hashOf(readFileSync(file)));
     // The folder is not what the record says, even if this run fails.
-    if (written.some(isPublished) && existsSync(manifest)) renameSync(manifest, asideOf(manifest));
+    if (written.some(isPublished) && existsSync(manifest)) renameSync(manifest, unfinishedPath(manifest));
     const inlined = await inlineSnippets(scanned, site, (page, make) => {
       const before = readFileSync(page.file);
       if (hashOf(before) !== hashes.get(page.name)) {
@@ -87,7 +87,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles) {
       for (const copy of copiesOf.get(page.name) ?? []) {
         if (hashOfCopy(copy, [before, made.file]) !== hashOf(made.file)) outdated.push({ copy, page });
       }
-      return { made, left: isPublished(page) ? leftIn(last, page.name, made) : [] };
+      return { inlinedPage: made, leftovers: isPublished(page) ? findLeftovers(last, page.name, made) : [] };
     });
     await verifier.read(others);
     for (const line of verifier.codeWarnings()) logger.warn(line);
@@ -109,7 +109,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles) {
       );
     }
     // What the command of `refresh --after` was to renew is still out of date.
-    await publish(site, staged, hashes, { ...inlined, pending: before?.pending });
+    await publish(site, staged, hashes, { ...inlined, pending: previousManifest?.pending });
   } catch (error) {
     // First, as in a build.
     await fetcher.close().catch(() => {});
@@ -149,7 +149,7 @@ async function openLastRun({ cwd, manifest, logger }: FolderInlining, scannable:
     if (!known) continue;
     const hash = hashOf(readFileSync(file.file));
     // If it was killed, it has written the file, or has not.
-    if (!statesOf(known).has(hash)) continue;
+    if (!possibleHashes(known).has(hash)) continue;
     kept.set(file.name, hash);
     Object.assign(file, { generated: () => pack?.read(known) });
   }
@@ -157,21 +157,25 @@ async function openLastRun({ cwd, manifest, logger }: FolderInlining, scannable:
 }
 
 /** For a record that is not what the folder holds. */
-const asideOf = (manifest: string) => `${manifest}.unfinished`;
+const unfinishedPath = (manifest: string) => `${manifest}.unfinished`;
 
 export const lastRecordFile = (manifest: string) =>
-  [manifest, asideOf(manifest)].find(existsSync) ?? manifest;
+  [manifest, unfinishedPath(manifest)].find(existsSync) ?? manifest;
 
 /** What a file with new embeds, which a later step has changed, still shows of the last run. */
-function leftIn({ record, files, kept, pack }: LastRun, name: string, { generated, embeds }: MadePage) {
+function findLeftovers(
+  { record, files, kept, pack }: LastRun,
+  name: string,
+  { generated, embeds }: InlinedPage,
+) {
   const file = files.get(name);
   if (!record || !file) return [];
   const embedded = new Set(embeds.map(({ request }) => request.key));
   const others = [...new Set(file.shows)].filter((at) => !embedded.has(record.snippets[at]?.key ?? ''));
   if (others.length === 0 || (!kept.has(name) && pack?.read(file).equals(generated))) return [];
-  return shownIn(generated, others, file, record).map((index) => ({
+  return findDisplayed(generated, others, file, record).map((index) => ({
     snippet: record.snippets[index] as RecordedSnippet,
-    hash: hashShown(record, file, index),
+    hash: displayedHash(record, file, index),
   }));
 }
 
@@ -183,7 +187,7 @@ async function publish(
   record: Manifest,
 ) {
   const { from, to, manifest } = site;
-  const aside = asideOf(manifest);
+  const aside = unfinishedPath(manifest);
   const files = record.files.map((file) => ({
     ...file,
     hash: hashes.get(file.name) ?? file.hash,

@@ -1,6 +1,13 @@
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { Edit } from '../embed/html-scanner.ts';
-import { type Composed, type Content, compose, type Form, formKey, inline } from '../embed/inline.ts';
+import {
+  type Composed,
+  compose,
+  formatKey,
+  type InsertionFormat,
+  replaceEmbeds,
+  type SnippetContent,
+} from '../embed/inline.ts';
 import {
   allowInPage,
   type PreparedSnippet,
@@ -12,38 +19,38 @@ import type { FileEmbed } from '../snippets/file-embeds.ts';
 import { type EditLinks, linkPage } from './edit-links/edit-links.ts';
 import type { ScannableFile } from './scan-site.ts';
 
-type ShownSnippet = Content & Pick<PreparedSnippet, 'htmlElsewhere' | 'inlineCode'>;
+type InlinableSnippet = SnippetContent & Pick<PreparedSnippet, 'htmlElsewhere' | 'inlineCode'>;
 
 interface InlineOptions extends EditLinks {
-  snippets: ReadonlyMap<string, ShownSnippet>;
+  snippets: ReadonlyMap<string, InlinableSnippet>;
   rules: SourceRules;
   /** Adds to the policies in headers what a page has to allow. */
   allow?: (page: string, sources: Sources) => void;
   /** Memory for small pages, if each is written before the next is made. */
-  room?: Buffer;
+  scratchBuffer?: Buffer;
 }
 
-export type MadePage = ReturnType<ReturnType<typeof pageInliner>>;
+export type InlinedPage = ReturnType<ReturnType<typeof pageInliner>>;
 
 /** The one way to make a page, for builds, refreshes, folders and `astro dev`. */
-export function pageInliner({ snippets, rules, allow, room, ...editLinks }: InlineOptions) {
+export function pageInliner({ snippets, rules, allow, scratchBuffer, ...editLinks }: InlineOptions) {
   /** Composes a content once for all embeds that are written alike. */
-  const composer = (htmlOf: (snippet: ShownSnippet) => string) => {
+  const composer = (htmlOf: (snippet: InlinableSnippet) => string) => {
     // By request: a site has few, with many embeds of each.
     let alike = new Map<SnippetRequest, Composed | undefined>();
     const composed = new Map<string, typeof alike>();
-    let last: Form | undefined;
-    return ({ request, form }: FileEmbed) => {
-      if (form !== last) {
-        const key = formKey(form);
+    let last: InsertionFormat | undefined;
+    return ({ request, format }: FileEmbed) => {
+      if (format !== last) {
+        const key = formatKey(format);
         alike = composed.get(key) ?? new Map();
         composed.set(key, alike);
-        last = form;
+        last = format;
       }
       if (!alike.has(request)) {
         const snippet = snippets.get(request.key);
         const content = snippet && { ...snippet, html: htmlOf(snippet) };
-        alike.set(request, content && compose(content, form));
+        alike.set(request, content && compose(content, format));
       }
       return alike.get(request);
     };
@@ -56,8 +63,8 @@ export function pageInliner({ snippets, rules, allow, room, ...editLinks }: Inli
     const { embeds, script } = linkPage(generated, found, isPage ? editLinks : {});
     const policies: Edit[] = [];
     if (isPage && (rules.policy === 'hash' || rules.editLinks)) {
-      const shown = embeds.flatMap(({ form, request }) =>
-        form.as === 'text' ? [] : (snippets.get(request.key) ?? []),
+      const shown = embeds.flatMap(({ format, request }) =>
+        format.as === 'text' ? [] : (snippets.get(request.key) ?? []),
       );
       const sources = sourcesOf(shown, rules);
       allow?.(name, sources);
@@ -65,7 +72,7 @@ export function pageInliner({ snippets, rules, allow, room, ...editLinks }: Inli
       policies.push(...allowInPage(generated, sources).filter(({ start }) => !isInEmbed(start)));
     }
     const pieces = script ? [...policies, script] : policies;
-    const file = inline(generated, embeds, isPage ? inPages : elsewhere, pieces, room);
+    const file = replaceEmbeds(generated, embeds, isPage ? inPages : elsewhere, pieces, scratchBuffer);
     /** The page's own policy now allows what is inlined. */
     const hasPolicy = policies.length > 0;
     return { generated, embeds: found, file, hasPolicy, isLinked: script !== undefined };

@@ -4,15 +4,15 @@ import { paced } from '../client/clock.ts';
 import { count, formatDuration } from '../client/text.ts';
 import { slugOfEmbed } from '../embed/element.ts';
 import { listPlaces, userError } from '../failures/errors.ts';
-import { inTurns, readOpened, writeError, writeImages } from '../files/files.ts';
+import { forEachYielding, readOpened, writeError, writeImages } from '../files/files.ts';
 import { hashSource, headerPolicies } from '../html/rules.ts';
 import {
-  asBefore,
-  contentRecord,
   hashOf,
   type Manifest,
   type ManifestFile,
   type RecordedSnippet,
+  toRecordedContent,
+  toSnapshot,
   writeManifest,
 } from '../record/manifest.ts';
 import { packWriter } from '../record/pack.ts';
@@ -22,31 +22,34 @@ import { blockFinder, type FileEmbed } from '../snippets/file-embeds.ts';
 import type { BuildRun } from './build-run.ts';
 import { classChecker } from './classes.ts';
 import { linkSnippets, panelScript } from './edit-links/edit-links.ts';
-import { type MadePage, pageInliner } from './inline-page.ts';
-import { describeLate, sealedFiles } from './output-state.ts';
+import { type InlinedPage, pageInliner } from './inline-page.ts';
+import { describeLate, finalizeFiles } from './output-state.ts';
 import { type ScannableFile, type ScannedSite, type SiteFile, scanSite } from './scan-site.ts';
 import { findCopies } from './side-products.ts';
 
-type Known = 'settings' | 'urls' | 'directory' | 'manifest' | 'before' | 'fetcher' | 'verifier';
+type Known = 'settings' | 'urls' | 'directory' | 'manifest' | 'previousManifest' | 'fetcher' | 'verifier';
 type OfAstro = 'environment' | 'search' | 'routeToHeaders' | 'classes' | 'collected' | 'announcements';
 
 /** A site that a generator has written. Only Astro's have what is optional. */
 export interface GeneratedSite
   extends Pick<BuildRun, Known>,
-    Partial<Pick<BuildRun, OfAstro | 'hadManifest' | 'lateHooks' | 'assets'>> {
+    Partial<Pick<BuildRun, OfAstro | 'hadManifest' | 'laterIntegrations' | 'assets'>> {
   logger: Record<'info' | 'warn', (line: string) => void>;
 }
 
 interface WrittenPage {
-  made: MadePage;
+  inlinedPage: InlinedPage;
   /** What it still shows of an earlier run without an embed, as a later step has changed it. Children have no `hash`. */
-  left?: readonly { snippet: RecordedSnippet; hash: string | undefined }[];
+  leftovers?: readonly { snippet: RecordedSnippet; hash: string | undefined }[];
   /** Once it is written. */
   stats?: Stats;
 }
 
 /** Reads and makes a page, and writes it now or later. */
-type WritePage = (page: ScannedSite['files'][number], make: (generated: Buffer) => MadePage) => WrittenPage;
+type WritePage = (
+  page: ScannedSite['files'][number],
+  make: (generated: Buffer) => InlinedPage,
+) => WrittenPage;
 
 /** The one way from embeds to snippets. @returns the manifest, not yet written. */
 export async function inlineSnippets(scanned: ScannedSite, site: GeneratedSite, write: WritePage) {
@@ -63,24 +66,24 @@ export async function inlineSnippets(scanned: ScannedSite, site: GeneratedSite, 
     rules,
     linked,
     allow: headerPolicies(site.routeToHeaders ?? new Map(), urls.base),
-    room: Buffer.allocUnsafeSlow(64 * 1024),
+    scratchBuffer: Buffer.allocUnsafeSlow(64 * 1024),
   });
   const styles = classes && classChecker(site.directory, urls.base, classes.written);
   const blocks = blockFinder((key) => snippets.get(key)?.html, placeOf);
   const inHeadings: FileEmbed[] = [];
   let embedCount = 0;
   let linkedCount = 0;
-  await inTurns(files, (page) => {
+  await forEachYielding(files, (page) => {
     const { name, kind, embeds } = page;
     const written = write(page, (generated) => inlinePage(page, generated, embeds));
-    const { made } = written;
+    const { inlinedPage } = written;
     embedCount += embeds.length;
-    linkedCount += Number(made.isLinked);
-    verifier.check(page, made.file);
+    linkedCount += Number(inlinedPage.isLinked);
+    verifier.check(page, inlinedPage.file);
     recorder.add(name, written);
     if (kind !== 'html') return;
-    styles?.add(name, made, (key) => snippets.get(key)?.classes);
-    blocks.add(name, made.generated, embeds);
+    styles?.add(name, inlinedPage, (key) => snippets.get(key)?.classes);
+    blocks.add(name, inlinedPage.generated, embeds);
     inHeadings.push(...embeds.filter(({ inHeading }) => inHeading));
   });
   const inSources = [search?.headingWarnings(inHeadings), search?.imageWarnings()];
@@ -114,14 +117,14 @@ export async function inlineSnippets(scanned: ScannedSite, site: GeneratedSite, 
 }
 
 function siteRecorder(site: GeneratedSite, { uses, startedAt }: ScannedSite, snippets: FetchedSnippets) {
-  const { fetcher, settings, environment, directory, search, before, collected = [] } = site;
+  const { fetcher, settings, environment, directory, search, previousManifest, collected = [] } = site;
   const { renderBaseUrl, retrieveBaseUrl, urlOptions, ca, concurrency, timeout, patience } = settings;
   const { links, scripts, strict, policy, classes, sanitize, images } = settings;
   const recorded = uses.map(({ request, asHtml }): RecordedSnippet => {
     const snippet = snippets.get(request.key);
     return {
       ...request,
-      content: snippet && contentRecord(snippet),
+      content: snippet && toRecordedContent(snippet),
       missing: fetcher.missing.has(request.key) || undefined,
       asText: !asHtml || undefined,
     };
@@ -156,28 +159,36 @@ function siteRecorder(site: GeneratedSite, { uses, startedAt }: ScannedSite, sni
     classes: site.classes?.written,
     linked: linkSnippets(settings, uses, snippets),
     snippets: recorded,
-    before: before && asBefore(before),
+    previous: previousManifest && toSnapshot(previousManifest),
     files: [],
     collections: collected.map(({ collection, entry, request, snippet }) => {
-      const content = contentRecord(snippet);
+      const content = toRecordedContent(snippet);
       return { collection, entry, snippet: indexOf({ ...request, content }), content: content.hash };
     }),
   };
   return {
     record,
-    add(name: string, { made: { generated, file, embeds }, left = [], stats }: WrittenPage) {
+    add(name: string, { inlinedPage: { generated, file, embeds }, leftovers = [], stats }: WrittenPage) {
       const shows = embeds.map(({ request }) => indexes.get(request.key) ?? 0);
-      const { at, length } = pack.add(generated);
-      const { size = 0, mtimeMs: time = 0 } = stats ?? {};
-      const recordedFile: ManifestFile = { name, hash: hashOf(file), shows, at, length, size, time };
+      const { packOffset, packLength } = pack.add(generated);
+      const { size = 0, mtimeMs: modifiedAt = 0 } = stats ?? {};
+      const recordedFile: ManifestFile = {
+        name,
+        hash: hashOf(file),
+        shows,
+        packOffset,
+        packLength,
+        size,
+        modifiedAt,
+      };
       // The first snippets are those of the uses.
       const optional = shows.filter((index) => uses[index]?.optionalPlaces?.has(name));
       if (optional.length > 0) recordedFile.optional = [...new Set(optional)];
-      for (const { snippet, hash } of left) {
+      for (const { snippet, hash } of leftovers) {
         const index = indexOf(snippet);
         shows.push(index);
         if (hash === recorded[index]?.content?.hash) continue;
-        recordedFile.older = { ...recordedFile.older, [index]: hash ?? null };
+        recordedFile.staleContentHashes = { ...recordedFile.staleContentHashes, [index]: hash ?? null };
       }
       record.files.push(recordedFile);
     },
@@ -251,11 +262,11 @@ const overwrite: WritePage = ({ file, name, size }, make) => {
     if (generated.length !== size) {
       throw userError('output-in-use', `${name} was changed while snippets were fetched. It was removed.`);
     }
-    const made = make(generated);
+    const inlinedPage = make(generated);
     return attempt(() => {
-      writeFileSync(descriptor, made.file);
-      if (made.file.length < size) ftruncateSync(descriptor, made.file.length);
-      return { made, stats: fstatSync(descriptor) };
+      writeFileSync(descriptor, inlinedPage.file);
+      if (inlinedPage.file.length < size) ftruncateSync(descriptor, inlinedPage.file.length);
+      return { inlinedPage, stats: fstatSync(descriptor) };
     });
   } finally {
     closeSync(descriptor);
@@ -268,19 +279,19 @@ const overwrite: WritePage = ({ file, name, size }, make) => {
  * @param at when snippets were inlined, in milliseconds since the epoch; absent without later steps
  */
 export async function recordSite(site: GeneratedSite, inlined: Manifest, at?: number) {
-  const { manifest, directory, search, before, fetcher, lateHooks, logger } = site;
+  const { manifest, directory, search, previousManifest, fetcher, laterIntegrations, logger } = site;
   // With a record, a check could say that nothing has changed.
   if (fetcher.showsChildren) {
     return removeManifest(manifest, 'The last build shows children instead of snippets.');
   }
   const root = search?.source.folders.root;
   const copies = root && at !== undefined ? findCopies(root, directory, inlined, at) : undefined;
-  const files = await sealedFiles(inlined, at, before);
-  const late = files.flatMap(({ isLate, name }) => (isLate ? name : []));
+  const files = await finalizeFiles(inlined, at, previousManifest);
+  const late = files.flatMap(({ changedAfterInlining, name }) => (changedAfterInlining ? name : []));
   if (late.length > 0) {
     logger.warn(
-      `${describeLate({ lateHooks })} changed ${listPlaces(late)} after snippets were inlined. Only a build can update ${late.length === 1 ? 'it' : 'them'}: publish with \`astro-snippets check --exec\`, not with a refresh.`,
+      `${describeLate({ laterIntegrations })} changed ${listPlaces(late)} after snippets were inlined. Only a build can update ${late.length === 1 ? 'it' : 'them'}: publish with \`astro-snippets check --exec\`, not with a refresh.`,
     );
   }
-  writeManifest(manifest, { ...inlined, files, lateHooks, copies });
+  writeManifest(manifest, { ...inlined, files, laterIntegrations, copies });
 }

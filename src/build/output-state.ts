@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { textOf } from '../embed/html-scanner.ts';
 import type { FileKind } from '../embed/scan.ts';
 import { listNames, userError } from '../failures/errors.ts';
-import { fileKind, inTurns, isSince, statsOf } from '../files/files.ts';
+import { fileKind, forEachYielding, statsOf, wasWrittenAfter } from '../files/files.ts';
 import { hashOf, type Manifest, type ManifestFile } from '../record/manifest.ts';
 import { type ReadableFile, readEmbeds, type SnippetUses } from '../snippets/file-embeds.ts';
 import type { ScannableFile, SiteFile } from './scan-site.ts';
@@ -18,37 +18,43 @@ const pastStates = 3;
  *
  * @param at when they were inlined; `undefined` without later steps
  */
-export async function sealedFiles({ output, files }: Manifest, at: number | undefined, before?: Manifest) {
+export async function finalizeFiles({ output, files }: Manifest, at: number | undefined, before?: Manifest) {
   const earlier = new Map(before?.files.map((file) => [file.name, file]));
   const sealed: ManifestFile[] = [];
-  await inTurns(files, (file) => {
+  await forEachYielding(files, (file) => {
     // Not copied: that would take as much memory again.
-    const seal = (found: State, hash: string) =>
-      void sealed.push(Object.assign(file, stateOf(found, hash, earlier.get(file.name))));
-    if (at === undefined) return seal({ size: file.size, mtimeMs: file.time }, file.hash);
+    const seal = (found: FileStats, hash: string) =>
+      void sealed.push(Object.assign(file, toFileState(found, hash, earlier.get(file.name))));
+    if (at === undefined) return seal({ size: file.size, mtimeMs: file.modifiedAt }, file.hash);
     const path = join(output, file.name);
     const found = statsOf(path);
     if (!found) return;
-    const hash = isSince(found, at) ? hashOf(readFileSync(path)) : file.hash;
-    if (hash !== file.hash) file.isLate = true;
+    const hash = wasWrittenAfter(found, at) ? hashOf(readFileSync(path)) : file.hash;
+    if (hash !== file.hash) file.changedAfterInlining = true;
     seal(found, hash);
   });
   return sealed;
 }
 
 /** Who may have changed files later: the beginning of a sentence. */
-export const describeLate = ({ lateHooks = [] }: Partial<Manifest>) =>
-  new Intl.ListFormat('en', { type: 'disjunction' }).format(lateHooks) || 'Another integration';
+export const describeLate = ({ laterIntegrations = [] }: Partial<Manifest>) =>
+  new Intl.ListFormat('en', { type: 'disjunction' }).format(laterIntegrations) || 'Another integration';
 
-type State = Pick<Stats, 'size' | 'mtimeMs'>;
+type FileStats = Pick<Stats, 'size' | 'mtimeMs'>;
 
-export function stateOf({ size, mtimeMs }: State, hash: string, before: ManifestFile | undefined) {
-  const states = before ? [before.hash, ...(before.past ?? [])] : [];
-  const past = states.filter((one) => one !== hash).slice(0, pastStates);
-  return { size, time: Math.floor(mtimeMs), hash, past: past.length === 0 ? undefined : past };
+export function toFileState({ size, mtimeMs }: FileStats, hash: string, before: ManifestFile | undefined) {
+  const states = before ? [before.hash, ...(before.previousHashes ?? [])] : [];
+  const previousHashes = states.filter((one) => one !== hash).slice(0, pastStates);
+  return {
+    size,
+    modifiedAt: Math.floor(mtimeMs),
+    hash,
+    previousHashes: previousHashes.length === 0 ? undefined : previousHashes,
+  };
 }
 
-export const statesOf = ({ hash, next = [] }: ManifestFile) => new Set([hash, ...next]);
+export const possibleHashes = ({ hash, expectedHashes = [] }: ManifestFile) =>
+  new Set([hash, ...expectedHashes]);
 
 export const describeChanged = (names: readonly string[]) =>
   `Changed after the build, and still with the contents on record: ${listNames(names)}. A refresh does not write to these.`;
@@ -61,7 +67,7 @@ export interface PageToBuild {
 }
 
 /** Compares files with a record: sizes and times, and bytes where these differ. */
-export async function lookAtOutput(manifest: Manifest) {
+export async function compareOutput(manifest: Manifest) {
   const { output } = manifest;
   const toBuild: PageToBuild[] = [];
   /** Written by another program. They still show what the record says. */
@@ -70,20 +76,20 @@ export async function lookAtOutput(manifest: Manifest) {
     return { toBuild: [{ name: 'The output folder', reason: 'is missing' }], changed };
   }
   const holdsEmbed = embedFinder(manifest.snippets);
-  await inTurns(manifest.files, (recorded) => {
-    const { name, size, time, shows, past = [] } = recorded;
+  await forEachYielding(manifest.files, (recorded) => {
+    const { name, size, modifiedAt, shows, previousHashes = [] } = recorded;
     const path = join(output, name);
     const found = statsOf(path);
     const refuse = (reason: string) => void toBuild.push({ name, reason });
     if (!found) return refuse('is missing');
-    if (found.size === size && Math.floor(found.mtimeMs) === time) return;
+    if (found.size === size && Math.floor(found.mtimeMs) === modifiedAt) return;
     const bytes = readFileSync(path);
     const hashNow = hashOf(bytes);
-    if (statesOf(recorded).has(hashNow)) return;
-    if (past.includes(hashNow)) return refuse('is as it was before the last change on record');
+    if (possibleHashes(recorded).has(hashNow)) return;
+    if (previousHashes.includes(hashNow)) return refuse('is as it was before the last change on record');
     if (holdsEmbed({ name, bytes, kind: fileKind(name) as FileKind }))
       return refuse('has embeds: it was written without their snippets');
-    if (shownIn(bytes, shows, recorded, manifest).length < shows.length) {
+    if (findDisplayed(bytes, shows, recorded, manifest).length < shows.length) {
       return refuse('was changed after the build, and does not show what the record says');
     }
     changed.push(name);
@@ -131,12 +137,12 @@ function embedFinder(snippets: Manifest['snippets'] = []) {
 }
 
 /** Which of these a file that has changed shows. A snippet whose content is not known counts. */
-export function shownIn(bytes: Buffer, shows: number[], file: ManifestFile, { snippets }: Manifest) {
+export function findDisplayed(bytes: Buffer, shows: number[], file: ManifestFile, { snippets }: Manifest) {
   const html = bytes.toString();
   const texts = [html, textOf(html)].map(withoutSpace);
   return shows.filter((index) => {
     const content = snippets[index]?.content?.text;
-    if (content === undefined || file.older?.[index] !== undefined) return true;
+    if (content === undefined || file.staleContentHashes?.[index] !== undefined) return true;
     const shown = withoutSpace(textOf(content));
     return texts.some((text) => text.includes(shown));
   });

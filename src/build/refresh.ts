@@ -7,20 +7,26 @@ import type { FileKind } from '../embed/scan.ts';
 import { entryName, listNames, listPlaces, userError } from '../failures/errors.ts';
 import { fileKind, isTemporary, pathFrom, StagedFiles, writeImages } from '../files/files.ts';
 import {
-  asBefore,
   type Contents,
+  displayedHash,
+  findStaleSnippets,
   hashOf,
-  hashShown,
   type Manifest,
   type ManifestFile,
-  outdatedIn,
+  toSnapshot,
   writeManifest,
 } from '../record/manifest.ts';
 import { openPack } from '../record/pack.ts';
 import type { FetchedSnippets } from '../snippets/fetch-snippets.ts';
 import { readEmbeds } from '../snippets/file-embeds.ts';
-import { type MadePage, pageInliner } from './inline-page.ts';
-import { describeLate, lookAtOutput, type PageToBuild, stateOf, statesOf } from './output-state.ts';
+import { type InlinedPage, pageInliner } from './inline-page.ts';
+import {
+  compareOutput,
+  describeLate,
+  type PageToBuild,
+  possibleHashes,
+  toFileState,
+} from './output-state.ts';
 import type { SiteFile } from './scan-site.ts';
 import {
   type DerivedFile,
@@ -62,7 +68,7 @@ export async function planRefresh(site: RefreshedSite) {
   const { output, files, collections, rules, inlinedAt } = manifest;
   const folders = siteFolders(manifest, cwd);
   const plan = {
-    ...(await lookAtOutput(manifest)),
+    ...(await compareOutput(manifest)),
     pages: [] as RefreshedPage[],
     /** Made from these pages. Only the command that made them can renew them. */
     stale: [] as DerivedFile[],
@@ -76,8 +82,8 @@ export async function planRefresh(site: RefreshedSite) {
   if (!existsSync(output)) return plan;
   const outdated = files
     .filter(({ name }) => !refused.has(name))
-    .map((page) => ({ page, changed: outdatedIn(manifest, page, now) }))
-    .filter(({ page, changed }) => changed.length > 0 || page.next);
+    .map((page) => ({ page, changed: findStaleSnippets(manifest, page, now) }))
+    .filter(({ page, changed }) => changed.length > 0 || page.expectedHashes);
   const reasonForAll = rules.sanitizes ? 'shows content that only a build sanitizes' : reasonForStyles(site);
   const modified = new Set(plan.changed);
   const changing: SiteFile[] = [];
@@ -85,17 +91,17 @@ export async function planRefresh(site: RefreshedSite) {
   const make = pageMaker(site);
   let keptBytes = 0;
   const planPage = (page: ManifestFile, changed: number[]) => {
-    const { name, isLate } = page;
+    const { name, changedAfterInlining } = page;
     if (modified.delete(name)) return refuse(name, 'was changed after the build');
     const late = `is changed in each build after snippets are inlined (by ${describeLate(manifest)})`;
-    if (isLate) return refuse(name, late);
+    if (changedAfterInlining) return refuse(name, late);
     if (reasonForAll) return refuse(name, reasonForAll);
     const made = make(page);
     const reason = reasonForPage(page, made, changed, site);
     if (reason) return refuse(name, reason);
     const file = join(output, name);
     const before = readFileSync(file);
-    const states = statesOf(page);
+    const states = possibleHashes(page);
     const copies = listPageCopies(folders, page);
     const others = copies.filter((copy) => !states.has(hashOfCopy(copy, [before, made.file]) ?? ''));
     for (const copy of others) refuse(copy.name, notACopy(copy, name));
@@ -161,7 +167,7 @@ function reasonForStyles({ manifest, now }: RefreshedSite) {
   return `needs style sheets that only a build makes: snippets now have other classes (${listNames(changed, 5)})`;
 }
 
-function reasonForPage(page: ManifestFile, made: MadePage, changed: number[], site: RefreshedSite) {
+function reasonForPage(page: ManifestFile, made: InlinedPage, changed: number[], site: RefreshedSite) {
   const { name, shows } = page;
   const { embeds, hasPolicy } = made;
   const { rules, snippets } = site.manifest;
@@ -170,7 +176,7 @@ function reasonForPage(page: ManifestFile, made: MadePage, changed: number[], si
   }
   if (rules.policy !== 'hash' || hasPolicy || fileKind(name) !== 'html') return undefined;
   const needsOtherSources = (index: number, at: number) =>
-    embeds[at]?.form.as === 'html' &&
+    embeds[at]?.format.as === 'html' &&
     changed.includes(index) &&
     String(site.now[index]?.sources ?? []) !== String(snippets[index]?.content?.sources ?? []);
   return shows.some(needsOtherSources) ? 'has its policy in headers, which only a build writes' : undefined;
@@ -198,15 +204,18 @@ export async function writeRefresh(site: RefreshedSite, { pages }: RefreshPlan, 
   const contents = snippets.map(({ content }, index) => (written.has(index) ? now[index] : content));
   const recordOf = new Map<string, ManifestFile>();
   for (const page of files) {
-    const outdated = outdatedIn(manifest, page, contents);
+    const outdated = findStaleSnippets(manifest, page, contents);
     // What it shows until it is written.
-    const older = outdated.map((index) => [index, hashShown(manifest, page, index) ?? null]);
-    recordOf.set(page.name, { ...page, older: older.length > 0 ? Object.fromEntries(older) : undefined });
+    const older = outdated.map((index) => [index, displayedHash(manifest, page, index) ?? null]);
+    recordOf.set(page.name, {
+      ...page,
+      staleContentHashes: older.length > 0 ? Object.fromEntries(older) : undefined,
+    });
   }
   const change = ({ name }: ManifestFile, more: Partial<ManifestFile>) =>
     Object.assign(recordOf.get(name) ?? {}, more);
   for (const { page, hash } of pages)
-    change(page, { copies: page.copies, next: [...(page.next ?? []), hash] });
+    change(page, { copies: page.copies, expectedHashes: [...(page.expectedHashes ?? []), hash] });
   const record: Manifest = {
     ...manifest,
     pending: hasCommand || undefined,
@@ -215,7 +224,7 @@ export async function writeRefresh(site: RefreshedSite, { pages }: RefreshPlan, 
       const content = contents[index];
       return written.has(index) ? { ...recorded, content, missing: content ? undefined : true } : recorded;
     }),
-    before: asBefore(manifest),
+    previous: toSnapshot(manifest),
     files: [...recordOf.values()],
   };
   writeManifest(file, record);
@@ -231,12 +240,16 @@ export async function writeRefresh(site: RefreshedSite, { pages }: RefreshPlan, 
     }
     for (const { page, copies, hash } of pages) {
       const target = join(output, page.name);
-      if (existsSync(target) && statesOf(page).has(hashOf(readFileSync(target)))) {
+      if (existsSync(target) && possibleHashes(page).has(hashOf(readFileSync(target)))) {
         await staged.commit([target, ...copies.map((copy) => copy.file)]);
-        change(page, { older: undefined, next: undefined, ...stateOf(statSync(target), hash, page) });
+        change(page, {
+          staleContentHashes: undefined,
+          expectedHashes: undefined,
+          ...toFileState(statSync(target), hash, page),
+        });
       } else {
         leftAlone.push({ name: page.name, reason: 'was changed while it was refreshed' });
-        change(page, { next: page.next });
+        change(page, { expectedHashes: page.expectedHashes });
       }
     }
   } finally {

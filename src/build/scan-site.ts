@@ -8,7 +8,7 @@ import { describeNote, type InvalidEmbed, userError } from '../failures/errors.t
 import {
   contains,
   fileKind,
-  inTurns,
+  forEachYielding,
   isLargeBinary,
   overlaps,
   piecesOf,
@@ -99,7 +99,7 @@ export async function scanSite(scannable: readonly ScannableFile[], site: Genera
   const invalid: InvalidEmbed[] = [];
   /** Those with an embed, even if it is invalid. */
   const files: (ScannableFile & { embeds: readonly FileEmbed[]; size: number })[] = [];
-  await inTurns(scannable, (source) => {
+  await forEachYielding(scannable, (source) => {
     const { name, kind, generated } = source;
     const bytes = generated?.() ?? readEmbedding(source);
     if (!bytes) return verifier.check(source, bytes);
@@ -166,7 +166,7 @@ export class OutputVerifier {
   }
 
   async read(files: readonly OtherFile[]) {
-    await inTurns(files, (file) => {
+    await forEachYielding(files, (file) => {
       const bytes = readUnlessLarge(file.file);
       this.check(file, bytes);
       if (file.isCode && embedInCode.test(bytes?.toString('latin1') ?? '')) this.#code.push(file);

@@ -5,14 +5,22 @@ import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { escapeText, escapeUTF8 } from 'entities/escape';
 import { textOf } from '../embed/html-scanner.ts';
-import { fileKind, isLargeBinary, isSince, overlaps, piecesOf, shownPath, statsOf } from '../files/files.ts';
+import {
+  fileKind,
+  isLargeBinary,
+  overlaps,
+  piecesOf,
+  shownPath,
+  statsOf,
+  wasWrittenAfter,
+} from '../files/files.ts';
 import { type Contents, hashOf, type Manifest, type ManifestFile } from '../record/manifest.ts';
 import { routeFiles } from '../settings/site-urls.ts';
 import { listSiteFiles, type SiteFile } from './scan-site.ts';
 
 // Files that hold a page: compressed beside it, of another name, or in a copy of the output.
 
-interface Encoding {
+interface CompressionFormat {
   decode(bytes: Buffer, options: { maxOutputLength: number }): Buffer;
   encode(bytes: Buffer, options: object, done: (error: Error | null, encoded: Buffer) => void): void;
   options: object;
@@ -21,7 +29,7 @@ interface Encoding {
 const { BROTLI_PARAM_MODE, BROTLI_MODE_TEXT, ZSTD_c_compressionLevel } = zlib.constants;
 
 /** What servers send instead of a file. As small as possible: it is sent many times. */
-const encodings: Readonly<Record<string, Encoding>> = {
+const compressionFormats: Readonly<Record<string, CompressionFormat>> = {
   '.gz': { decode: zlib.gunzipSync, encode: zlib.gzip, options: { level: 9 } },
   '.br': {
     decode: zlib.brotliDecompressSync,
@@ -35,12 +43,12 @@ const encodings: Readonly<Record<string, Encoding>> = {
   },
 };
 
-const encodingOf = ({ file }: SiteFile) => encodings[extname(file).toLowerCase()];
+const compressionFormatOf = ({ file }: SiteFile) => compressionFormats[extname(file).toLowerCase()];
 
 export const withoutSuffix = (compressed: string) => compressed.slice(0, -extname(compressed).length);
 
 export function listPageCopies(folders: SiteFolder[], { name: page, copies = [] }: ManifestFile) {
-  const compressed = Object.keys(encodings).map((suffix) => page + suffix);
+  const compressed = Object.keys(compressionFormats).map((suffix) => page + suffix);
   return folders.flatMap((folder) => {
     const names = folder.isCopy ? compressed : [...copies, ...compressed];
     const found = names.map((name) => copyOf(folder, name)).filter(({ file }) => existsSync(file));
@@ -56,13 +64,13 @@ const copyOf = ({ directory, isCopy, shown }: SiteFolder, name: string) => ({
 });
 
 // How much longer a page may have been when it was copied.
-const slack = 4 * 1024 * 1024;
+const copySizeSlack = 4 * 1024 * 1024;
 
 /** `undefined` if a copy holds far too much, or cannot be decoded. */
 export function hashOfCopy(copy: SiteFile, pages: Buffer[]) {
-  const maxOutputLength = Math.max(...pages.map(({ length }) => length)) + slack;
+  const maxOutputLength = Math.max(...pages.map(({ length }) => length)) + copySizeSlack;
   const size = statsOf(copy.file)?.size;
-  const encoding = encodingOf(copy);
+  const encoding = compressionFormatOf(copy);
   if (size === undefined || (!encoding && size > maxOutputLength)) return undefined;
   const bytes = readFileSync(copy.file);
   try {
@@ -73,14 +81,14 @@ export function hashOfCopy(copy: SiteFile, pages: Buffer[]) {
 }
 
 export async function pageCopyOf(page: Buffer, copy: SiteFile) {
-  const { encode, options } = encodingOf(copy) ?? {};
+  const { encode, options } = compressionFormatOf(copy) ?? {};
   // Without the length of the input, Zstandard would set aside 100 MB.
   return encode ? promisify(encode)(page, { ...options, pledgedSrcSize: page.length }) : page;
 }
 
 /** Without a subject, which is the file. */
 export const notACopy = (copy: SiteFile, page: string) =>
-  `${encodingOf(copy) ? 'does not decompress to' : 'is not a copy of'} ${page}`;
+  `${compressionFormatOf(copy) ? 'does not decompress to' : 'is not a copy of'} ${page}`;
 
 type SiteFolder = ReturnType<typeof siteFolders>[number];
 
@@ -96,7 +104,9 @@ export function findCopies(root: string, output: string, { files }: Manifest, si
   if (!existsSync(folder) || realpathSync(folder) === realpathSync(output)) return [];
   const isCopied = ({ name }: ManifestFile) => {
     const copy = join(folder, name);
-    return isSince(statsOf(copy), since) && readFileSync(copy).equals(readFileSync(join(output, name)));
+    return (
+      wasWrittenAfter(statsOf(copy), since) && readFileSync(copy).equals(readFileSync(join(output, name)))
+    );
   };
   return files.some(isCopied) ? [folder] : [];
 }
@@ -110,7 +120,7 @@ export interface DerivedFile extends SiteFile {
   reason: string;
 }
 
-interface Changes {
+interface SiteChanges {
   manifest: Manifest;
   now: Contents;
   /** Indexes of snippets. */
@@ -124,7 +134,7 @@ type Finder = (text: string, name: string) => string | undefined;
 const indexEntry = 'pagefind-entry.json';
 const indexFile = /^pagefind|\.(pf_\w+|pagefind)$/;
 
-export function findDerivedFiles(folders: SiteFolder[], pages: SiteFile[], changes: Changes) {
+export function findDerivedFiles(folders: SiteFolder[], pages: SiteFile[], changes: SiteChanges) {
   if (pages.length === 0) return [];
   const html = pages.find(({ name }) => fileKind(name) === 'html')?.name;
   const pagesOfSize = Map.groupBy(pages, ({ file }) => statSync(file).size);
@@ -175,7 +185,7 @@ function searchIndexCommand({ shown }: SiteFolder, index: string) {
   return `rm -rf ${quoted(posix.join(shown, index))} && pagefind --site ${quoted(shown)}${where}`;
 }
 
-const algorithms = ['md5', 'sha1', 'sha256', 'sha384', 'sha512'];
+const digestAlgorithms = ['md5', 'sha1', 'sha256', 'sha384', 'sha512'];
 /** In hexadecimal, or in base64 without padding. */
 const mayBeDigests = [/[0-9a-f]{32,}/g, /[A-Za-z0-9+/]{22,}/g];
 
@@ -184,7 +194,7 @@ function digestFinder(pages: SiteFile[]): Finder {
   let names: Map<string, string> | undefined;
   const digestsOf = ({ file, name }: SiteFile) => {
     const bytes = readFileSync(file);
-    return algorithms.flatMap((algorithm) => {
+    return digestAlgorithms.flatMap((algorithm) => {
       const digest = hash(algorithm, bytes, 'buffer');
       const written = [digest.toString('hex'), digest.toString('base64').replace(/=+$/, '')];
       return written.map((text) => [text, name] as const);
@@ -200,8 +210,8 @@ function digestFinder(pages: SiteFile[]): Finder {
   };
 }
 
-const entries = /\{[^{}]*\brevision["']?\s*:\s*["'`][^{}]*\}/g;
-const urlOf = /["']?\burl["']?\s*:\s*["'`]([^"'`]*)["'`]/;
+const precacheEntries = /\{[^{}]*\brevision["']?\s*:\s*["'`][^{}]*\}/g;
+const precacheUrl = /["']?\burl["']?\s*:\s*["'`]([^"'`]*)["'`]/;
 
 /**
  * Finds pages in Workbox precache lists: `{ url: 'about/index.html', revision: '…' }`. A build would not change entries without
@@ -211,7 +221,7 @@ function precachedFinder(directory: string, pages: SiteFile[]): Finder {
   const changing = new Set(pages.map(({ name }) => name));
   const exists = (name: string) => changing.has(name) || statsOf(join(directory, name))?.isFile();
   const listedIn = (entry: string, from: string) => {
-    const url = urlOf.exec(entry)?.[1];
+    const url = precacheUrl.exec(entry)?.[1];
     // An empty URL means the folder, not the file itself.
     const path = URL.parse(url || './', `https://site.invalid/${from}`)?.pathname;
     if (url === undefined || path === undefined) return undefined;
@@ -222,7 +232,7 @@ function precachedFinder(directory: string, pages: SiteFile[]): Finder {
     return paths.flatMap((inside) => [inside, ...routeFiles(inside, '')]).find(exists);
   };
   return (text, name) => {
-    for (const [entry] of text.matchAll(entries)) {
+    for (const [entry] of text.matchAll(precacheEntries)) {
       const page = listedIn(entry, name);
       if (page && changing.has(page)) return `the revision of ${page}`;
     }
@@ -231,8 +241,8 @@ function precachedFinder(directory: string, pages: SiteFile[]): Finder {
 }
 
 // A shorter text may be there for another reason, unless its neighbors are, too.
-const longEnough = 16;
-const neighbors = 24;
+const unambiguousLength = 16;
+const neighborCharacters = 24;
 
 type Spell = (text: string) => string;
 
@@ -240,7 +250,7 @@ const inJson: Spell = (text) => JSON.stringify(text).slice(1, -1);
 const spellings: Spell[] = [(text) => text, inJson, escapeText, escapeUTF8];
 
 /** Finds old contents, as in `search.json`, or hashes of scripts, as in `_headers`. */
-function oldTextFinder({ manifest, now, changed }: Changes, pages: SiteFile[]): Finder {
+function oldTextFinder({ manifest, now, changed }: SiteChanges, pages: SiteFile[]): Finder {
   const needles = new Map<string, { id: number; spell?: Spell; around?: Set<string> }>();
   for (const index of changed) {
     const { id = 0, content } = manifest.snippets[index] ?? {};
@@ -249,7 +259,7 @@ function oldTextFinder({ manifest, now, changed }: Changes, pages: SiteFile[]): 
     for (const shown of [text.trim(), textOf(text).trim()].filter(Boolean)) {
       for (const spell of spellings) {
         const spelled = spell(shown);
-        const needle = shown.length < longEnough ? { id, spell } : { id };
+        const needle = shown.length < unambiguousLength ? { id, spell } : { id };
         if (!needles.has(spelled)) needles.set(spelled, needle);
       }
     }
@@ -272,9 +282,12 @@ function withNeighbors(pages: SiteFile[], text: string, spell: Spell) {
     const html = readFileSync(page.file, 'utf8');
     for (const spelled of [html, textOf(html)].map(spell)) {
       for (let at = spelled.indexOf(text); at !== -1; at = spelled.indexOf(text, at + 1)) {
-        const around = spelled.slice(Math.max(0, at - neighbors), at + text.length + neighbors);
+        const around = spelled.slice(
+          Math.max(0, at - neighborCharacters),
+          at + text.length + neighborCharacters,
+        );
         // A page with little else says nothing of another file.
-        if (around.length >= longEnough) found.add(around);
+        if (around.length >= unambiguousLength) found.add(around);
       }
     }
   }

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegrationLogger, HookParameters } from 'astro';
-import { effectOf, entryName } from '../failures/errors.ts';
+import { consequenceOf, entryName } from '../failures/errors.ts';
 import type { Manifest } from '../record/manifest.ts';
 import { hasPolicy } from '../settings/astro-version.ts';
 import type { ParsedOptions } from '../settings/options.ts';
@@ -39,7 +39,7 @@ export abstract class SiteRun {
   settings!: Settings;
   environment!: EnvironmentFiles;
   /** The record of the last build, once the fetcher is opened. */
-  before: Manifest | undefined;
+  previousManifest: Manifest | undefined;
   classes: ClassFile | undefined;
   #variables: string | undefined;
   #opened: Promise<SnippetFetcher> | undefined;
@@ -122,12 +122,12 @@ export abstract class SiteRun {
     const { addUse } = await import('../snippets/file-embeds.ts');
     // The option may depend on a page's language, still unknown.
     const literal = this.settings.params ? [] : (await this.openSearch()).literalRequests();
-    const before = this.before?.snippets ?? [];
+    const before = this.previousManifest?.snippets ?? [];
     const uses: SnippetUses = new Map();
     for (const request of [...before, ...literal]) addUse(uses, request, '');
     const { fetched, failed } = await fetcher.prepare([...uses.values()]);
     this.noteClasses(fetched.values());
-    const missed = failed.filter(({ error }) => effectOf(error) === 'children');
+    const missed = failed.filter(({ error }) => consequenceOf(error) === 'children');
     const keys = new Set(missed.map(({ request }) => request.key));
     for (const { key, content } of before) if (keys.has(key)) this.classes.add(content?.classes ?? []);
     this.classes.write();

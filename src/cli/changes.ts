@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { escapeText } from 'entities/escape';
-import { describeChanged, lookAtOutput } from '../build/output-state.ts';
+import { compareOutput, describeChanged } from '../build/output-state.ts';
 import type { RefreshPlan } from '../build/refresh.ts';
 import { parseRequest } from '../client/snippet-request.ts';
 import {
@@ -18,7 +18,14 @@ import {
 import { shownWarnings, userError } from '../failures/errors.ts';
 import { writeAtomically } from '../files/files.ts';
 import type { RecordedImages } from '../images/site-images.ts';
-import { contentRecord, hashOf, hashShown, shownOn, usesOf, writeManifest } from '../record/manifest.ts';
+import {
+  displayedHash,
+  findUsage,
+  hashOf,
+  toRecordedContent,
+  usesFromManifest,
+  writeManifest,
+} from '../record/manifest.ts';
 import {
   commandLockFile,
   holderOf,
@@ -31,8 +38,8 @@ import { cacheFolders, type Settings } from '../settings/settings.ts';
 import { type FetcherOptions, SnippetFetcher } from '../snippets/fetch-snippets.ts';
 import type { CheckOutput, NotWritten, RefreshOutput, ShownFile } from './cli-output.ts';
 import {
+  describeSnippet,
   manifestPath,
-  nameOf,
   notWrittenLines,
   openProject,
   readRecord,
@@ -41,7 +48,7 @@ import {
   shownSnippet,
   snippetLines,
 } from './project.ts';
-import { type Cli, exitCodes, explain, type Result } from './terminal.ts';
+import { type Cli, exitCodes, type Result, toFailureResult } from './terminal.ts';
 
 export interface RefreshOptions {
   dryRun?: boolean;
@@ -88,16 +95,16 @@ async function openChanges(cli: Cli, { patience, dryRun }: RefreshOptions, isRef
     // A watch would write all others each time.
     isWorthKeeping: ({ key }, content) => !shown.has(`${hashOf(content)} ${key}`),
   });
-  const uses = usesOf(manifest);
+  const uses = usesFromManifest(manifest);
   const onSettled = (done: number) => progress(() => `${done} of ${count(uses.length, 'snippet')} fetched`);
   try {
     const fetched = await fetcher.fetch(uses, { signal, onSettled });
     /** As in the manifest; `undefined` for optional snippets that do not exist. */
     const now = snippets.map(({ key }) => {
       const snippet = fetched.get(key);
-      return snippet && contentRecord(snippet);
+      return snippet && toRecordedContent(snippet);
     });
-    const changed = shownOn(manifest, now);
+    const changed = findUsage(manifest, now);
     const keys = new Set(changed.map(({ recorded }) => recorded.key));
     const changedUses = uses.filter(({ request }) => keys.has(request.key));
     const warnings = shownWarnings(fetched, changedUses);
@@ -118,10 +125,10 @@ const deployPending = {
 export async function check(cli: Cli, { exec }: { exec?: string }) {
   const { terminal } = cli;
   // Inside the command of --exec, that this command has not ended is no reason to fail.
-  if (!exec) return void (await showChanges(cli, isInside(cli)));
-  await whileAlone(cli, async (inner) => {
+  if (!exec) return void (await showChanges(cli, isInsideCommand(cli)));
+  await withCommandLock(cli, async (inner) => {
     const found = await showChanges(inner, false).catch((thrown: unknown) => {
-      if (explain(thrown).exitStatus !== exitCodes.needsBuild) throw thrown;
+      if (toFailureResult(thrown).exitStatus !== exitCodes.needsBuild) throw thrown;
       terminal.showFailure(thrown);
     });
     if (found?.exitStatus === exitCodes.ok) return;
@@ -132,7 +139,7 @@ export async function check(cli: Cli, { exec }: { exec?: string }) {
     }
     // It is not known which pages use an entry of a collection, or what else is unfinished.
     const isKnown = found && others.length === 0 && changed.every(({ collections }) => !collections[0]);
-    await addDue(inner, isKnown ? changed.flatMap(({ pages }) => pages) : undefined);
+    await markForDeploy(inner, isKnown ? changed.flatMap(({ pages }) => pages) : undefined);
     const status = await deploy(inner, exec);
     terminal.exitStatus = status;
     const { file, manifest } = await readRecord(inner);
@@ -152,9 +159,9 @@ async function showChanges(cli: Cli, isInCommand: boolean) {
     throw thrown;
   });
   const nothing = { toBuild: [], changed: [] };
-  const { toBuild, changed: modified } = output === undefined ? nothing : await lookAtOutput(manifest);
+  const { toBuild, changed: modified } = output === undefined ? nothing : await compareOutput(manifest);
   if (modified.length > 0) terminal.printError(describeChanged(modified));
-  const interrupted = manifest.files.filter(({ next }) => next);
+  const interrupted = manifest.files.filter(({ expectedHashes }) => expectedHashes);
   const unfinished = [
     ...interrupted.map(({ name }) => ({ name, reason: 'was being written when a refresh was interrupted' })),
     ...(manifest.pending ? [refreshPending] : []),
@@ -209,7 +216,7 @@ export async function refresh(cli: Cli, options: RefreshOptions) {
   cli.terminal.show(document, () => {
     const lines = [
       ...diffs.flatMap(({ patch, pages, ...request }) => [
-        `${nameOf(request)}, on ${count(pages.length, 'page')}`,
+        `${describeSnippet(request)}, on ${count(pages.length, 'page')}`,
         patch.trimEnd().replace(/^/gm, '    '),
       ]),
       ...written.map(({ file }) => (dryRun ? `${file} would be written` : `Updated ${file}`)),
@@ -224,15 +231,17 @@ export async function refresh(cli: Cli, options: RefreshOptions) {
 export async function refreshSite(cli: Cli, options: RefreshOptions) {
   // During a build, which has no record, another one would be found.
   const pinned = { ...cli, manifest: manifestPath(cli) };
-  for (const lock of possibleLockFiles(pinned.manifest)) await waitUntilFree(lock, waiting(cli));
+  for (const lock of possibleLockFiles(pinned.manifest)) await waitUntilFree(lock, waitOptions(cli));
   // From before the plan: it must not have what another command is renewing.
   const isAlone = options.after && !options.dryRun;
-  return isAlone ? whileAlone(pinned, (inner) => update(inner, options)) : update(pinned, options);
+  return isAlone
+    ? withCommandLock(pinned, (inner) => planAndWrite(inner, options))
+    : planAndWrite(pinned, options);
 }
 
 type Refreshed = { document: Result<RefreshOutput>; published: string };
 
-async function update(cli: Cli, options: RefreshOptions): Promise<Refreshed> {
+async function planAndWrite(cli: Cli, options: RefreshOptions): Promise<Refreshed> {
   const { after, dryRun } = options;
   const file = manifestPath(cli);
   const readText = () => readFile(file, 'utf8').catch(() => '');
@@ -241,14 +250,14 @@ async function update(cli: Cli, options: RefreshOptions): Promise<Refreshed> {
   const { manifest, now } = changes;
   const outputLock = lockFile(file, manifest.outDir);
   const locked = async <T>(work: () => Promise<T>) => {
-    const lock = dryRun ? undefined : await waitForLock(outputLock, 'refresh', waiting(cli));
+    const lock = dryRun ? undefined : await waitForLock(outputLock, 'refresh', waitOptions(cli));
     return work().finally(() => lock?.release());
   };
   // Another process may have written since, and needs another plan.
   const written = await locked(async () =>
     before === (await readText()) ? writeChanges(cli, changes, options) : undefined,
   );
-  if (!written) return update(cli, options);
+  if (!written) return planAndWrite(cli, options);
   const { document, runsCommand } = written;
   if (after && runsCommand) {
     // Without the lock, as it may be a build. Nothing says what an earlier command was about.
@@ -285,7 +294,7 @@ async function writeChanges(cli: Cli, changes: OpenedChanges, options: RefreshOp
   if (pages.length > 0 && !dryRun) {
     // These are in no record.
     const renewed = stale.filter(({ isCopy }) => !isCopy).map(({ name }) => shownFile(manifest, name));
-    if (await readDeployed(file)) await addDue(cli, renewed);
+    if (await readDeployed(file)) await markForDeploy(cli, renewed);
     for (const warning of warnings) cli.terminal.printError(warning);
     leftAlone = await writeRefresh(changes, plan, after !== undefined);
   }
@@ -301,7 +310,7 @@ async function writeChanges(cli: Cli, changes: OpenedChanges, options: RefreshOp
         ...shownFile(manifest, page.name),
         snippets: changed.flatMap((index) => {
           const { id, params } = manifest.snippets[index] ?? {};
-          const oldHash = hashShown(manifest, page, index);
+          const oldHash = displayedHash(manifest, page, index);
           return id === undefined ? [] : [{ id, params, oldHash, newHash: now[index]?.hash }];
         }),
       })),
@@ -323,7 +332,7 @@ function otherWay({ toBuild, stale }: RefreshPlan, refused: readonly NotWritten[
 async function diffsOf({ manifest, fetched, now }: OpenedChanges, { pages: planned }: RefreshPlan) {
   const { createTwoFilesPatch, FILE_HEADERS_ONLY: headerOptions } = await import('diff');
   const files = planned.map(({ page }) => page);
-  const shown = shownOn({ ...manifest, files, collections: [] }, now);
+  const shown = findUsage({ ...manifest, files, collections: [] }, now);
   const linesOf = (text: string) => count(text.replace(/\n$/, '').split('\n').length, 'line');
   return shown.flatMap(({ recorded: { id, params, key, content }, pages }) => {
     const before = content?.text ?? '';
@@ -401,7 +410,7 @@ const writeDeployed = (record: string, deployed: Deployed) =>
   writeAtomically(deployedFile(record), JSON.stringify(deployed));
 
 /** Compares what was deployed with the record. Without a file that says it, nothing differs. */
-async function compare(cli: Cli) {
+async function compareWithDeployed(cli: Cli) {
   const { file, manifest } = await readRecord(cli);
   const { builtAt, files = [] } = { ...manifest };
   const now: Deployed = { builtAt, files: Object.fromEntries(files.map(({ name, hash }) => [name, hash])) };
@@ -415,15 +424,15 @@ async function compare(cli: Cli) {
 }
 
 /** Nothing is due while what was made from the pages is out of date. */
-export async function isDue(cli: Cli) {
-  const { manifest, deployed, changed } = await compare(cli);
+export async function needsDeploy(cli: Cli) {
+  const { manifest, deployed, changed } = await compareWithDeployed(cli);
   if (!manifest || manifest.pending) return false;
   return deployed.hasBegun === true || changed?.length !== 0;
 }
 
 /** Has more files deployed than are due, even if this process ends before. */
-export async function addDue(cli: Cli, changed: ChangedFiles) {
-  const { file, deployed } = await compare(cli);
+export async function markForDeploy(cli: Cli, changed: ChangedFiles) {
+  const { file, deployed } = await compareWithDeployed(cli);
   const files = Object.fromEntries(changed?.map((one) => [one.file, '']) ?? []);
   const builtAt = changed && deployed.builtAt;
   writeDeployed(file, { ...deployed, builtAt, files: { ...deployed.files, ...files } });
@@ -431,12 +440,12 @@ export async function addDue(cli: Cli, changed: ChangedFiles) {
 
 /** What is written meanwhile is due after it, unless the command is a build. */
 export async function deploy(cli: Cli, command: string) {
-  const { file, deployed, now: before, changed } = await compare(cli);
+  const { file, deployed, now: before, changed } = await compareWithDeployed(cli);
   const begun: Deployed = { ...deployed, hasBegun: true };
   writeDeployed(file, begun);
   const status = await runWithLists(cli, command, changed);
   // A build may have left a record elsewhere.
-  const { file: fileNow, now } = await compare(cli);
+  const { file: fileNow, now } = await compareWithDeployed(cli);
   if (fileNow !== file) await rm(deployedFile(file), { force: true });
   if (status !== 0) writeDeployed(fileNow, begun);
   // Without a record, there is nothing to compare with.
@@ -445,7 +454,7 @@ export async function deploy(cli: Cli, command: string) {
   return status;
 }
 
-const lists = { ASTRO_SNIPPETS_CHANGED_FILES: 'file', ASTRO_SNIPPETS_CHANGED_URLS: 'url' } as const;
+const listVariables = { ASTRO_SNIPPETS_CHANGED_FILES: 'file', ASTRO_SNIPPETS_CHANGED_URLS: 'url' } as const;
 
 /**
  * Runs a shell command with variables that name lists of the changed files and their URLs. Without lists, they are unset.
@@ -458,7 +467,7 @@ export async function runWithLists(cli: Cli, command: string, changed: ChangedFi
   const folder = listed && (await mkdtemp(join(tmpdir(), 'astro-snippets-')));
   const env = { ...cli.env };
   try {
-    for (const [variable, kind] of Object.entries(lists)) {
+    for (const [variable, kind] of Object.entries(listVariables)) {
       const list = folder && join(folder, `${kind}s.txt`);
       env[variable] = list;
       if (list) await writeFile(list, listed.map((one) => `${one[kind]}\n`).join(''));
@@ -509,17 +518,17 @@ const heldLocks = 'ASTRO_SNIPPETS_LOCKS';
  * Runs work while no other process runs a command for the same output: one could empty what the other deploys. With the
  * cli that it gets, a command may itself run such commands.
  */
-export async function whileAlone<T>(cli: Cli, work: (inner: Cli) => Promise<T>) {
-  if (isInside(cli)) return work(cli);
-  const lock = await waitForLock(commandLockFile(manifestPath(cli)), 'command', waiting(cli));
+export async function withCommandLock<T>(cli: Cli, work: (inner: Cli) => Promise<T>) {
+  if (isInsideCommand(cli)) return work(cli);
+  const lock = await waitForLock(commandLockFile(manifestPath(cli)), 'command', waitOptions(cli));
   const env = { ...cli.env, [heldLocks]: `${cli.env[heldLocks] ?? ''} ${lock.token}` };
   return work({ ...cli, env }).finally(() => lock.release());
 }
 
 /** Whether the process that holds the lock runs this one. */
-function isInside(cli: Cli) {
+function isInsideCommand(cli: Cli) {
   const token = holderOf(commandLockFile(manifestPath(cli)))?.token;
   return Boolean(token && cli.env[heldLocks]?.includes(token));
 }
 
-const waiting = ({ terminal, clock, signal }: Cli) => ({ log: terminal.printError, clock, signal });
+const waitOptions = ({ terminal, clock, signal }: Cli) => ({ log: terminal.printError, clock, signal });

@@ -33,10 +33,10 @@ export interface PlacedSnippet extends Request {
 
 export interface ShownSnippet extends PlacedSnippet {
   /** What the site shows; absent if it could not be fetched, or does not exist. */
-  content?: Content | undefined;
+  content?: ContentFacts | undefined;
 }
 
-interface Content {
+interface ContentFacts {
   /** Equal for equal contents. */
   hash: string;
   variant: 'render' | 'retrieve';

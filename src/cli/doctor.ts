@@ -9,14 +9,14 @@ import {
 } from '../client/snippet-request.ts';
 import { formatDuration } from '../client/text.ts';
 import { hints, titles } from '../failures/errors.ts';
-import { type Settings, variables, whyWithoutKey } from '../settings/settings.ts';
+import { environmentVariables, type Settings, whyWithoutKey } from '../settings/settings.ts';
 import type { DoctorOutput } from './cli-output.ts';
-import { nameOf, readRecord, readSettings } from './project.ts';
-import { type Cli, exitCodes, explain, type Result } from './terminal.ts';
+import { describeSnippet, readRecord, readSettings } from './project.ts';
+import { type Cli, exitCodes, type Result, toFailureResult } from './terminal.ts';
 
 type Check = DoctorOutput['checks'][number];
 
-const marks = { ok: 'ok    ', failed: 'FAILED', 'not-checked': '-     ' };
+const outcomeMarks = { ok: 'ok    ', failed: 'FAILED', 'not-checked': '-     ' };
 const headings = { environment: 'Environment', render: '\nRendering', retrieve: '\nRetrieving' };
 
 export async function doctor(cli: Cli, id: string | undefined) {
@@ -29,7 +29,7 @@ export async function doctor(cli: Cli, id: string | undefined) {
   cli.terminal.show(document, () => {
     const lines = checks.flatMap(({ group, outcome, message, error, hint }, index) => [
       group !== checks[index - 1]?.group && headings[group],
-      `  ${marks[outcome]} ${message}`,
+      `  ${outcomeMarks[outcome]} ${message}`,
       error && error.message !== message && `         ${error.message} [${error.code}]`,
       hint && `         ${hint}`,
     ]);
@@ -50,15 +50,15 @@ async function* checkSetup(cli: Cli, named: SnippetRequest | undefined): AsyncGe
   try {
     settings = await readSettings(cli, manifest);
   } catch (thrown) {
-    const { hint, ...error } = explain(thrown).error;
+    const { hint, ...error } = toFailureResult(thrown).error;
     return yield { group, name: 'settings', outcome, message: error.message, error, hint };
   }
   if (!settings.apiKey) {
     const { code, text } = whyWithoutKey(settings);
     yield { group, name: 'api-key', outcome, message: text, hint: hints[code] };
   } else {
-    const place = cli.env[variables.apiKey] ? 'in the environment' : 'in a file';
-    yield ok(group, 'api-key', `${variables.apiKey} is set ${place}`);
+    const place = cli.env[environmentVariables.apiKey] ? 'in the environment' : 'in a file';
+    yield ok(group, 'api-key', `${environmentVariables.apiKey} is set ${place}`);
   }
   if (!settings.renderBaseUrl && !settings.retrieveBaseUrl) {
     const message = 'No base URL of the service is set';
@@ -70,7 +70,8 @@ async function* checkSetup(cli: Cli, named: SnippetRequest | undefined): AsyncGe
   const request = named ?? snippets.find(({ missing }) => !missing) ?? createRequest(1);
   const recorded = snippets.find(({ key }) => key === request.key);
   let ifMissing: string | undefined;
-  if (recorded?.missing) ifMissing = `${nameOf(request)} does not exist, and all of its embeds are optional`;
+  if (recorded?.missing)
+    ifMissing = `${describeSnippet(request)} does not exist, and all of its embeds are optional`;
   else if (!named && !recorded) {
     ifMissing = 'The service answers. To check the key with one of your snippets: astro-snippets doctor 42';
   }
@@ -88,7 +89,7 @@ async function* checkVariant(
   const isRender = group === 'render';
   const [url, other] = isRender ? [renderBaseUrl, retrieveBaseUrl] : [retrieveBaseUrl, renderBaseUrl];
   if (!url) {
-    const message = `${variables[`${group}BaseUrl`]} is not set, so nothing is ${isRender ? 'rendered' : 'retrieved'}`;
+    const message = `${environmentVariables[`${group}BaseUrl`]} is not set, so nothing is ${isRender ? 'rendered' : 'retrieved'}`;
     return yield { group, name: 'base-url', outcome: 'not-checked', message };
   }
   // Such as the playground's service: a machine that builds may not have it.
@@ -111,7 +112,7 @@ async function* checkVariant(
   const start = performance.now();
   const error = await ask(url);
   const time = formatDuration(performance.now() - start);
-  if (!error) return yield ok(group, 'snippet', `${nameOf(request)} arrived in ${time}`);
+  if (!error) return yield ok(group, 'snippet', `${describeSnippet(request)} arrived in ${time}`);
   const { code, message } = error;
   let title = titles[code];
   let hint: string = hints[code];

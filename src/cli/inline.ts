@@ -10,7 +10,7 @@ import { shownPath } from '../files/files.ts';
 import { readManifest } from '../record/manifest.ts';
 import { cacheDirsOf, manifestOf } from '../record/record-files.ts';
 import { parseOptions, type SnippetsOptions } from '../settings/options.ts';
-import { resolveSettings, variables } from '../settings/settings.ts';
+import { environmentVariables, resolveSettings } from '../settings/settings.ts';
 import { readVariables, requireFolder } from './project.ts';
 import type { Cli } from './terminal.ts';
 
@@ -36,7 +36,7 @@ export async function inline(cli: Cli, folder: string, flags: SnippetsOptions, c
     );
   }
   const environment = await readVariables(cli);
-  const options = await readOptions(cwd, flags, environment[variables.apiKey]);
+  const options = await readOptions(cwd, flags, environment[environmentVariables.apiKey]);
   // Only Astro knows base path, assets and styles. Inlined files could not lose edit links.
   for (const name of ['links', 'images', 'classes', 'editLinks'] as const) {
     if (!options[name]) continue;

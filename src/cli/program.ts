@@ -3,7 +3,9 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../client/text.ts';
 import { type Cli, type CliHost, exitCodes, Terminal } from './terminal.ts';
 
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+const { version: packageVersion } = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+);
 
 const outputHelp = 'the built site, if moved after the build; for inline, where to write, if not in place';
 const everyHelp = 'how often to check, varied by 10% (default: 30s; with --listen, 5m)';
@@ -31,7 +33,7 @@ export function createProgram(cli: Cli, argv: readonly string[] = []) {
     .description(
       'Lists the snippets of a built site, checks which have changed, and updates the site. Inlines snippets into the output of any generator.',
     )
-    .version(version)
+    .version(packageVersion)
     .option('--manifest <file>', "the record of the last build, if it is not in Astro's default cacheDir")
     .option('--output <folder>', outputHelp)
     .showHelpAfterError()

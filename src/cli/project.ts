@@ -5,10 +5,10 @@ import { dirname, join, resolve } from 'node:path';
 import { cleanText, count, formatBytes, formatDuration } from '../client/text.ts';
 import { entryName, userError } from '../failures/errors.ts';
 import { contains, fileKind, shownPath, writeAtomically } from '../files/files.ts';
-import { byKey, type Manifest, readManifest, type ShownSnippet, shownOn } from '../record/manifest.ts';
+import { byKey, findUsage, type Manifest, readManifest, type SnippetUsage } from '../record/manifest.ts';
 import { listManifests, manifestOf, manifestsIn, missingNote } from '../record/record-files.ts';
 import { parseOptions } from '../settings/options.ts';
-import { readEnvironment, resolveSettings, variables } from '../settings/settings.ts';
+import { environmentVariables, readEnvironment, resolveSettings } from '../settings/settings.ts';
 import { publishedUrl } from '../settings/site-urls.ts';
 import type { ListOutput, NotWritten, PlacedSnippet, ReportOutput, Request } from './cli-output.ts';
 import { type Cli, exitCodes, type Result } from './terminal.ts';
@@ -84,8 +84,8 @@ export async function readSettings(cli: Cli, manifest: Manifest | undefined) {
   const { urlOptions, renderBaseUrl, retrieveBaseUrl, ...recorded } = manifest.settings;
   const urls = Object.fromEntries(urlOptions.map((name) => [name, manifest.settings[name]]));
   const settings = resolveSettings(parseOptions(urls), {
-    [variables.renderBaseUrl]: renderBaseUrl,
-    [variables.retrieveBaseUrl]: retrieveBaseUrl,
+    [environmentVariables.renderBaseUrl]: renderBaseUrl,
+    [environmentVariables.retrieveBaseUrl]: retrieveBaseUrl,
     ...environment,
   });
   const { sanitizes, editLinks, images, ...rules } = manifest.rules;
@@ -105,7 +105,7 @@ export const shownFile = ({ urls }: Pick<Manifest, 'urls'>, file: string) => ({
   url: publishedUrl(file, fileKind(file) === 'html', urls),
 });
 
-export function shownSnippet<Facts>(manifest: Manifest, shown: ShownSnippet, facts: Facts) {
+export function shownSnippet<Facts>(manifest: Manifest, shown: SnippetUsage, facts: Facts) {
   const { recorded, pages, collections } = shown;
   const { id, params } = recorded;
   return { id, params, ...facts, pages: pages.map((file) => shownFile(manifest, file)), collections };
@@ -116,10 +116,11 @@ export const snippetLines = (snippets: PlacedSnippet[], ifMissing: string, other
   snippets.map((snippet) => {
     const { pages, collections, missing } = snippet;
     const places = [...pages.map(({ file }) => file), ...collections.map(entryName)];
-    return `${nameOf(snippet)}${missing ? ifMissing : otherwise}\n    ${places.join('\n    ')}`;
+    return `${describeSnippet(snippet)}${missing ? ifMissing : otherwise}\n    ${places.join('\n    ')}`;
   });
 
-export const nameOf = ({ id, params }: Request) => `Snippet ${id}${params ? ` ${cleanText(params)}` : ''}`;
+export const describeSnippet = ({ id, params }: Request) =>
+  `Snippet ${id}${params ? ` ${cleanText(params)}` : ''}`;
 
 export const notWrittenLines = (notWritten: readonly NotWritten[]) =>
   notWritten.map(({ name, reason }) => `${name} ${reason}`);
@@ -134,7 +135,7 @@ export async function list(cli: Cli) {
 }
 
 const listSnippets = (manifest: Manifest): ListOutput['snippets'] =>
-  shownOn(manifest).map((shown) => {
+  findUsage(manifest).map((shown) => {
     const { missing, content } = shown.recorded;
     if (!content) return shownSnippet(manifest, shown, { missing });
     const { hash, variant, bytes, milliseconds } = content;
@@ -146,14 +147,14 @@ type Row = ReportOutput['snippets'][number];
 
 export async function report(cli: Cli, to: string) {
   const { manifest } = await openProject(cli);
-  const { builtAt, refreshedAt, before, files } = manifest;
-  const earlier = byKey(before?.snippets);
+  const { builtAt, refreshedAt, previous, files } = manifest;
+  const earlier = byKey(previous?.snippets);
   const snippets = listSnippets(manifest).map((snippet, index): Row => {
     const { key = '' } = manifest.snippets[index] ?? {};
     const known = earlier.get(key);
     earlier.delete(key);
     const change = !known ? 'added' : known.hash === snippet.content?.hash ? 'same' : 'changed';
-    return { ...snippet, change: before ? change : 'unknown' };
+    return { ...snippet, change: previous ? change : 'unknown' };
   });
   for (const { id, params } of earlier.values()) {
     snippets.push({ id, params, change: 'gone', pages: [], collections: [] });
@@ -163,7 +164,7 @@ export async function report(cli: Cli, to: string) {
     exitStatus: exitCodes.ok,
     builtAt,
     refreshedAt,
-    comparedWith: before?.at,
+    comparedWith: previous?.at,
     totals: {
       snippets: manifest.snippets.length,
       pages: files.length,

@@ -51,7 +51,7 @@ export const exitCodes = {
 const usageErrors: unknown[] = ['missing-output', 'unusable-output', 'invalid-id', 'invalid-params'];
 
 /** Why a command ended, for people and for `--json`. */
-export function explain(thrown: unknown) {
+export function toFailureResult(thrown: unknown) {
   const { message } = thrown as Error;
   if (thrown instanceof CommanderError) {
     const exitStatus = thrown.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
@@ -73,7 +73,7 @@ export function explain(thrown: unknown) {
 
 export type Result<Output extends Document> = Omit<Output, 'version' | 'command'>;
 
-const colors = { '+': 'green', '-': 'red', '@': 'cyan', ok: 'green', FAILED: 'red' } as const;
+const lineColors = { '+': 'green', '-': 'red', '@': 'cyan', ok: 'green', FAILED: 'red' } as const;
 const coloredLines = /^ {4}([-+@]).*|^ {2}(ok|FAILED)/gm;
 
 const eraseLine = '\r\u001b[2K';
@@ -118,13 +118,13 @@ export class Terminal {
     const isTerminal = stdout.isTTY || env['FORCE_COLOR'] !== undefined;
     // As `styleText` decides it, which reads the variables of the process.
     if (!isTerminal || WriteStream.prototype.getColorDepth(env) <= 2) return clean;
-    return clean.replace(coloredLines, (line, sign: keyof typeof colors, mark: keyof typeof colors) =>
-      styleText(colors[sign ?? mark], line, { validateStream: false }),
+    return clean.replace(coloredLines, (line, sign: keyof typeof lineColors, mark: keyof typeof lineColors) =>
+      styleText(lineColors[sign ?? mark], line, { validateStream: false }),
     );
   };
 
   showFailure(thrown: unknown) {
-    const { text, exitStatus, error } = explain(thrown);
+    const { text, exitStatus, error } = toFailureResult(thrown);
     this.exitStatus = exitStatus;
     if (text !== '') this.printError(text);
     if (this.json && exitStatus !== exitCodes.ok) this.printJson({ exitStatus, error });

@@ -5,20 +5,20 @@ import { constants } from 'node:os';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { formatDuration, protectKey } from '../client/text.ts';
 import { type UserError, userError } from '../failures/errors.ts';
-import { type Environment, variables } from '../settings/settings.ts';
+import { type Environment, environmentVariables } from '../settings/settings.ts';
 import {
-  addDue,
   checkPatience,
   deploy,
-  isDue,
+  markForDeploy,
+  needsDeploy,
   type RefreshOptions,
   refreshSite,
   runWithLists,
-  whileAlone,
+  withCommandLock,
 } from './changes.ts';
 import type { NotWritten, WatchEvent } from './cli-output.ts';
 import { notWrittenLines, openProject, readRecord, readVariables } from './project.ts';
-import { type Cli, exitCodes, explain } from './terminal.ts';
+import { type Cli, exitCodes, toFailureResult } from './terminal.ts';
 
 interface WatchOptions extends Pick<RefreshOptions, 'skipModified' | 'after'> {
   /** In milliseconds. @default half a minute; with `listen`, five */
@@ -43,7 +43,7 @@ export async function watch(cli: Cli, options: WatchOptions) {
   // That a site was not built does not pass by itself.
   if (!build || manifest) await openProject(cli, true);
   // What is written from now on is deployed, even if this process ends before.
-  if (exec) await addDue(cli, []);
+  if (exec) await markForDeploy(cli, []);
   terminal.isLog = true;
   const stop = new AbortController();
   const { signal } = stop;
@@ -57,7 +57,7 @@ export async function watch(cli: Cli, options: WatchOptions) {
   let called = new AbortController();
   const onCall = () => called.abort();
   const log = (message: string) => say({ event: 'call', message }, message);
-  const turn = turns({ ...options, every }, say);
+  const turn = createTurn({ ...options, every }, say);
   for (const name of stopSignals) signals?.on(name, onSignal);
   try {
     const url = address && webhook && (await listen({ address, webhook, onCall, log, signal }));
@@ -66,7 +66,7 @@ export async function watch(cli: Cli, options: WatchOptions) {
     const started = `${listening}Checking every ${every / 1000} s. Press Ctrl-C to stop.`;
     say({ event: 'started', everyMilliseconds: every, url }, started);
     while (!signal.aborted) {
-      const upToDate = await whileAlone({ ...cli, signal }, turn);
+      const upToDate = await withCommandLock({ ...cli, signal }, turn);
       // Many sites must not check at the same moment.
       const milliseconds = every * (0.9 + 0.2 * clock.random());
       say({ event: 'waiting', upToDate, milliseconds });
@@ -88,7 +88,7 @@ const longestPause = 600_000;
 const noRecord = 'no record';
 
 /** A turn checks, writes, builds and deploys. @returns whether the site shows what is published, and was deployed. */
-function turns({ every, build, exec, ...options }: WatchOptions & { every: number }, say: Say) {
+function createTurn({ every, build, exec, ...options }: WatchOptions & { every: number }, say: Say) {
   /** What was said last of trouble, and of what only a build can update. */
   let [trouble, toBuild] = ['', ''];
   let failed: { what: string; pause: number; until: number } | undefined;
@@ -116,7 +116,7 @@ function turns({ every, build, exec, ...options }: WatchOptions & { every: numbe
       const failure = `The command of --after exited with status ${exitStatus}, so what was made from the pages may be out of date. It is run again with the next check.`;
       say({ event: 'after-failed', exitStatus }, failure);
     } catch (thrown) {
-      const { exitStatus, error } = explain(thrown);
+      const { exitStatus, error } = toFailureResult(thrown);
       const { message, code, hint } = error;
       if (build && exitStatus === exitCodes.needsBuild) {
         sayToBuild([{ name: 'The site', reason: `has no usable record: ${message} [${code}]` }]);
@@ -136,7 +136,7 @@ function turns({ every, build, exec, ...options }: WatchOptions & { every: numbe
     say({ event: 'building' }, 'Building the site.');
     const status = await runWithLists(cli, command, undefined);
     // Any file may have changed.
-    if (exec) await addDue(cli, undefined);
+    if (exec) await markForDeploy(cli, undefined);
     const { file, manifest: { builtAt = before } = {} } = await readRecord(cli);
     if (status === 0 && builtAt !== before) {
       say({ event: 'built', succeeded: true });
@@ -161,24 +161,27 @@ function turns({ every, build, exec, ...options }: WatchOptions & { every: numbe
     if (build && what && canBuild && (await buildSite(cli, build, what))) what = '';
     // What a failed build has left is not deployed.
     const canDeploy = !failed && !signal?.aborted;
-    if (exec && canDeploy && (await isDue(cli))) {
+    if (exec && canDeploy && (await needsDeploy(cli))) {
       const status = await deploy(cli, exec);
       const problem = status ? `exited with status ${status}` : undefined;
       const text = problem && `The command of --exec ${problem}. It is run again with the next check.`;
       say({ event: 'deployed', succeeded: status === 0, problem }, text);
     }
-    return what === '' && !(exec && (await isDue(cli)));
+    return what === '' && !(exec && (await needsDeploy(cli)));
   };
 }
 
 /** What calls are signed with, kept out of all output. After `whsec_`, it is base64. */
-export function readWebhookSecret({ [variables.webhookSecret]: secret = '' }: Environment) {
+export function readWebhookSecret({ [environmentVariables.webhookSecret]: secret = '' }: Environment) {
   const [, encoded] = /^whsec_(.*)$/.exec(secret) ?? [];
   const form = encoded === undefined ? /^[!-~]*$/ : /^[A-Za-z0-9+/]*={0,2}$/;
   const key = encoded === undefined ? Buffer.from(secret) : Buffer.from(encoded, 'base64');
   if (key.length < 16 || !form.test(encoded ?? secret)) {
     const least = 'is not 16 ASCII characters without blanks, or whsec_ and 16 bytes in base64; or more';
-    throw userError('webhook-secret', `${variables.webhookSecret} ${secret === '' ? 'is not set' : least}.`);
+    throw userError(
+      'webhook-secret',
+      `${environmentVariables.webhookSecret} ${secret === '' ? 'is not set' : least}.`,
+    );
   }
   protectKey(encoded ?? secret);
   return new Webhook(key, { format: 'raw' });
@@ -202,7 +205,7 @@ export async function listen({ address, webhook, onCall, log, patience = 10_000,
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     // If the client ends it early, that would end the process.
     response.on('error', () => {});
-    const [status, reason] = await judge(request, webhook).catch((error): Verdict => {
+    const [status, reason] = await judgeCall(request, webhook).catch((error): CallVerdict => {
       if (error instanceof WebhookVerificationError) return [401, error.message];
       return [408, 'it was cut off, or not complete in time'];
     });
@@ -232,15 +235,15 @@ export async function listen({ address, webhook, onCall, log, patience = 10_000,
 }
 
 /** The status of the answer, and why a call is refused, which quotes nothing of it. */
-type Verdict = [status: number, reason?: string];
+type CallVerdict = [status: number, reason?: string];
 
 /** @throws if the body does not arrive, or was not signed. */
-async function judge(request: IncomingMessage, webhook: Webhook): Promise<Verdict> {
+async function judgeCall(request: IncomingMessage, webhook: Webhook): Promise<CallVerdict> {
   const { method, url, headers } = request;
   if (url !== '/') return [404, 'another path'];
   if (method !== 'POST') return [405, 'another method than POST'];
   if (!headers['webhook-signature']) return [401, 'no signature'];
-  const tooLong: Verdict = [413, 'a body of more than 64 KiB'];
+  const tooLong: CallVerdict = [413, 'a body of more than 64 KiB'];
   if (Number(headers['content-length'] ?? 0) > longestBody) return tooLong;
   let body = Buffer.alloc(0);
   // The connection is still needed for the answer.

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { EndingCode, SnippetErrorCode, Variant } from './snippet-request.ts';
 import { cleanText, formatDuration, reasonOf } from './text.ts';
-import { type Answer, NoAnswer } from './transport.ts';
+import { type HttpResponse, TransportError } from './transport.ts';
 
 /** What `render` returns (specification, section 4.2). */
 export interface RenderedSnippet {
@@ -16,24 +16,29 @@ export interface RetrievedSnippet {
   content?: string | undefined;
 }
 
-const text = z.preprocess((value) => value ?? undefined, z.string().optional());
-const schemas: Record<Variant, z.ZodType<Partial<RetrievedSnippet>>> = {
+const optionalText = z.preprocess((value) => value ?? undefined, z.string().optional());
+const responseSchemas: Record<Variant, z.ZodType<Partial<RetrievedSnippet>>> = {
   render: z.object({ content: z.string() }),
-  retrieve: z.object({ id: z.int(), name: text, content: text }),
+  retrieve: z.object({ id: z.int(), name: optionalText, content: optionalText }),
 };
 
-const cleaned = z.string().transform(cleanText);
+const cleanedText = z.string().transform(cleanText);
 // A field of the wrong type is dropped alone.
-const problemText = cleaned.optional().catch(undefined);
+const problemText = cleanedText.optional().catch(undefined);
 const problemSchema = z.object({ title: problemText, detail: problemText, type: problemText });
 
 /** The service's error object (specification, section 2; RFC 9457), cleaned. */
 export type Problem = z.infer<typeof problemSchema>;
 
 // Recognized in any media type: some gateways rewrite it.
-const completeProblem = z.object({ status: z.int(), title: cleaned, detail: cleaned, type: cleaned });
+const completeProblem = z.object({
+  status: z.int(),
+  title: cleanedText,
+  detail: cleanedText,
+  type: cleanedText,
+});
 
-function read<T>(schema: z.ZodType<T>, body: Uint8Array) {
+function parseBody<T>(schema: z.ZodType<T>, body: Uint8Array) {
   try {
     return schema.safeParse(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))).data;
   } catch {
@@ -41,7 +46,7 @@ function read<T>(schema: z.ZodType<T>, body: Uint8Array) {
   }
 }
 
-export interface Response {
+export interface AttemptResult {
   code?: SnippetErrorCode | undefined;
   value?: Omit<RetrievedSnippet, 'id'>;
   status?: number;
@@ -54,7 +59,7 @@ export interface Response {
 }
 
 // Those of the specification (section 7), and of gateways in between.
-const codes: Record<number, SnippetErrorCode> = {
+const codesByStatus: Record<number, SnippetErrorCode> = {
   401: 'unauthorized',
   402: 'payment-required',
   403: 'forbidden',
@@ -71,13 +76,13 @@ const codes: Record<number, SnippetErrorCode> = {
 const withoutRoute = [404, 405, 410, 501];
 
 /** What follows a failed attempt. */
-export type Verdict =
+export type RetryDecision =
   | 'end' // Every request would fail.
   | 'fail' // This snippet fails.
   | 'elsewhere' // Ask the other variant.
   | 'again'; // It may be temporary.
 
-const verdicts: Partial<Record<SnippetErrorCode, Verdict>> & Record<EndingCode, 'end'> = {
+const decisions: Partial<Record<SnippetErrorCode, RetryDecision>> & Record<EndingCode, 'end'> = {
   unauthorized: 'end',
   'payment-required': 'end',
   'no-route': 'elsewhere',
@@ -88,28 +93,31 @@ const verdicts: Partial<Record<SnippetErrorCode, Verdict>> & Record<EndingCode, 
   timeout: 'again',
 };
 
-export const verdictOf = (code: SnippetErrorCode) => verdicts[code] ?? 'fail';
+export const decisionFor = (code: SnippetErrorCode) => decisions[code] ?? 'fail';
 
-export function readAnswer(answer: Answer, variant: Variant, id: number, now: number): Response {
+export function readResponse(answer: HttpResponse, variant: Variant, id: number, now: number): AttemptResult {
   const { status, contentType, body } = answer;
   if (status === 200) {
-    const { id: sent = id, ...value } = read(schemas[variant], body) ?? { id: Number.NaN };
+    const { id: sent = id, ...value } = parseBody(responseSchemas[variant], body) ?? { id: Number.NaN };
     return sent === id ? { value, status } : { code: 'bad-answer', status };
   }
   const isDeclared = /^application\/problem\+json\s*(;|$)/i.test(contentType.trim());
-  const problem = read<Problem>(isDeclared ? problemSchema : completeProblem, body);
+  const problem = parseBody<Problem>(isDeclared ? problemSchema : completeProblem, body);
   const isNoRoute = !problem && withoutRoute.includes(status);
   const isRedirect = status >= 300 && status < 400;
-  const code = isNoRoute ? 'no-route' : (codes[status] ?? (isRedirect ? 'redirect' : 'unexpected-status'));
+  const code = isNoRoute
+    ? 'no-route'
+    : (codesByStatus[status] ?? (isRedirect ? 'redirect' : 'unexpected-status'));
   return { code, status, problem, retryAfter: parseRetryAfter(answer.retryAfter, now) };
 }
 
 export function readFailure(error: unknown) {
-  const { kind, isUnreachable = false } = error instanceof NoAnswer ? error : { kind: 'network' as const };
+  const { kind, isUnreachable = false } =
+    error instanceof TransportError ? error : { kind: 'network' as const };
   return { code: kind, reason: reasonOf(error), isUnreachable };
 }
 
-export function describe({ code, status, problem, reason, retryAfter }: Response) {
+export function describeAttempt({ code, status, problem, reason, retryAfter }: AttemptResult) {
   if (reason !== undefined) return reason;
   if (code === 'bad-answer') return 'the answer is cut off or is not what the specification says';
   if (code === 'no-content') return 'the answer has no content';

@@ -1,13 +1,13 @@
-import type { Response, Verdict } from './answer.ts';
+import type { AttemptResult, RetryDecision } from './answer.ts';
 import type { Limits } from './limits.ts';
 import type { Job } from './scheduler.ts';
 import type { BaseUrl, Variant } from './snippet-request.ts';
 
 export type EndpointStatus =
-  | 'open'
+  | 'healthy'
   | 'held' // It asked to wait.
-  | 'doubted' // A witness finds out whether it answers.
-  | 'down' // It gives no answer. One witness at a time asks.
+  | 'suspect' // A probe finds out whether it answers.
+  | 'down' // It gives no answer. One probe at a time asks.
   | 'given-up'; // It was down for too long.
 
 /** One variant, judged by first attempts: each retry of a snippet that keeps failing would make it look worse. */
@@ -18,19 +18,19 @@ export class Endpoint {
   /** First attempts: answered, failed before the last answer, and failed since. */
   firstAnswered = 0;
   firstFailed = 0;
-  readonly row = new Set<number>();
-  lastAnswer = -Infinity;
-  lastFailure: Response | undefined;
+  readonly consecutiveFirstFailures = new Set<number>();
+  lastAnswerAt = -Infinity;
+  lastFailure: AttemptResult | undefined;
   heldUntil = 0;
-  isDoubted = false;
-  hasWitness = false;
-  nextWitness = 0;
-  failedWitnesses = 0;
-  /** When a witness failed after the end of patience. */
+  isSuspect = false;
+  hasProbe = false;
+  nextProbeAt = 0;
+  failedProbes = 0;
+  /** When a probe failed after the end of patience. */
   givenUpAt = -Infinity;
   triedFor = 0;
   /** Whether the other one is asked first. */
-  isLeft = false;
+  isAbandoned = false;
 
   readonly variant: Variant;
   readonly base: BaseUrl;
@@ -48,42 +48,42 @@ export class Endpoint {
   }
 
   get isGivenUp() {
-    return this.givenUpAt > this.lastAnswer;
+    return this.givenUpAt > this.lastAnswerAt;
   }
 
   get isDown() {
-    const { answered, failedWitnesses, row, firstAnswered, firstFailed } = this;
-    if (failedWitnesses + row.size === 0) return false;
+    const { answered, failedProbes, consecutiveFirstFailures, firstAnswered, firstFailed } = this;
+    if (failedProbes + consecutiveFirstFailures.size === 0) return false;
     // One that has never answered may not exist.
-    const witnesses = answered === 0 ? 1 : beyondChance(this.failureShare);
+    const probes = answered === 0 ? 1 : beyondChance(this.failureShare);
     const inRow = firstAnswered === 0 ? 0 : beyondChance(shareOf(firstFailed, firstAnswered));
-    return failedWitnesses >= witnesses || row.size >= Math.max(this.#downAfter, inRow);
+    return failedProbes >= probes || consecutiveFirstFailures.size >= Math.max(this.#downAfter, inRow);
   }
 
-  status(now: number): EndpointStatus {
+  statusAt(now: number): EndpointStatus {
     if (this.heldUntil > now) return 'held';
     if (this.isGivenUp) return 'given-up';
     if (this.isDown) return 'down';
-    return this.isDoubted ? 'doubted' : 'open';
+    return this.isSuspect ? 'suspect' : 'healthy';
   }
 }
 
-export interface Way {
+export interface Route {
   readonly endpoint: Endpoint;
   failures: number;
   /** Those that count against the snippet, as others arrived. */
-  counted: number;
-  lastFailure: number;
+  conclusiveFailures: number;
+  lastFailureAt: number;
 }
 
 /** The way that the next attempt takes, or waits for. */
-export function route(ways: readonly Way[], now: number) {
-  const [first, second] = ways as readonly [Way, Way?];
+export function chooseRoute(ways: readonly Route[], now: number) {
+  const [first, second] = ways as readonly [Route, Route?];
   if (!second) return first;
-  const leaves = first.endpoint.isLeft || first.failures >= renderAttempts;
+  const leaves = first.endpoint.isAbandoned || first.failures >= renderAttempts;
   const [wanted, other] = leaves ? [second, first] : [first, second];
-  const isClosed = ['down', 'given-up'].includes(wanted.endpoint.status(now));
-  return isClosed && other.endpoint.status(now) === 'open' ? other : wanted;
+  const isClosed = ['down', 'given-up'].includes(wanted.endpoint.statusAt(now));
+  return isClosed && other.endpoint.statusAt(now) === 'healthy' ? other : wanted;
 }
 
 /** Failed attempts at variant B before variant A is asked. */
@@ -100,7 +100,7 @@ const beyondChance = (share: number) => Math.ceil(Math.log(chanceOfFalseAlarm) /
 
 /** How long to wait before the next attempt, in milliseconds; `undefined` after the last. */
 export function nextWait(
-  verdict: Verdict,
+  verdict: RetryDecision,
   { ways, last, counted, spent }: Pick<Job, 'ways' | 'last' | 'counted' | 'spent'>,
   { now, random }: { now: number; random: number },
   limits: Limits,
@@ -111,12 +111,12 @@ export function nextWait(
   const known = ways.filter(({ endpoint }) => endpoint.answered > 0);
   // One that is down now may serve the snippet later.
   const mayReturn = (known.length > 0 ? known : ways).some(
-    ({ endpoint }) => endpoint.status(now) === 'down' && !(endpoint.isLeft && ways.length > 1),
+    ({ endpoint }) => endpoint.statusAt(now) === 'down' && !(endpoint.isAbandoned && ways.length > 1),
   );
   if (counted >= limits.attempts && !mayReturn && isBeyondChance(known)) return undefined;
-  const next = route(ways, now);
-  if (next !== last && next.endpoint.status(now) === 'open' && next.failures === 0) return 0;
-  const isAlive = now - last.endpoint.lastAnswer <= limits.outageCap;
+  const next = chooseRoute(ways, now);
+  if (next !== last && next.endpoint.statusAt(now) === 'healthy' && next.failures === 0) return 0;
+  const isAlive = now - last.endpoint.lastAnswerAt <= limits.outageCap;
   const cap = isAlive ? limits.retryCap : limits.outageCap;
   // Full jitter: builds that fail together must not come back together.
   const milliseconds = random * Math.min(cap, limits.retryBase * 2 ** last.failures);
@@ -124,12 +124,14 @@ export function nextWait(
 }
 
 /** Whether a snippet failed more often than chance explains. @param known its ways to endpoints that answered. */
-function isBeyondChance(known: readonly Way[]) {
+function isBeyondChance(known: readonly Route[]) {
   // The worse of two: the other may have had few requests.
   const share = Math.max(...known.map(({ endpoint }) => endpoint.failureShare));
-  return known.length === 0 || share ** known.reduce((sum, way) => sum + way.counted, 0) < chanceOfLoss;
+  return (
+    known.length === 0 || share ** known.reduce((sum, way) => sum + way.conclusiveFailures, 0) < chanceOfLoss
+  );
 }
 
-/** How long after a witness the next one asks. Full jitter would make more requests than meant. */
-export const witnessDelay = (failed: number, random: number, { retryBase, outageCap }: Limits) =>
+/** How long after a probe the next one asks. Full jitter would make more requests than meant. */
+export const probeDelay = (failed: number, random: number, { retryBase, outageCap }: Limits) =>
   (0.5 + random / 2) * Math.min(outageCap, retryBase * 2 ** (failed + 1));

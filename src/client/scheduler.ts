@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import pRetry from 'p-retry';
-import { describe, type Response, type RetrievedSnippet, verdictOf } from './answer.ts';
+import { type AttemptResult, decisionFor, describeAttempt, type RetrievedSnippet } from './answer.ts';
 import { type Clock, unlessAborted } from './clock.ts';
 import { firstPace, type Limits, patienceWhereUnreachable } from './limits.ts';
-import { type Endpoint, nextWait, route, type Way, witnessDelay } from './retry-policy.ts';
+import { chooseRoute, type Endpoint, nextWait, probeDelay, type Route } from './retry-policy.ts';
 import { SnippetError, type SnippetErrorCode, type SnippetRequest, type Variant } from './snippet-request.ts';
 import { formatDuration } from './text.ts';
 
@@ -40,9 +40,9 @@ function createJob(
   signal?: AbortSignal,
 ) {
   const stop = new AbortController();
-  const untried = { failures: 0, counted: 0, lastFailure: 0 };
-  const ways: readonly Way[] = endpoints.map((endpoint) => ({ endpoint, ...untried }));
-  const [last] = ways as [Way];
+  const untried = { failures: 0, conclusiveFailures: 0, lastFailureAt: 0 };
+  const ways: readonly Route[] = endpoints.map((endpoint) => ({ endpoint, ...untried }));
+  const [last] = ways as [Route];
   return {
     request,
     stop,
@@ -76,7 +76,7 @@ interface Arrival extends Omit<RetrievedSnippet, 'id'> {
 interface Turn {
   request: SnippetRequest;
   endpoint: Endpoint;
-  isWitness: boolean;
+  isProbe: boolean;
   isFirst: boolean;
   startedAt: number;
   milliseconds: number;
@@ -88,14 +88,14 @@ interface SchedulerOptions {
   limits: Limits;
   /** In milliseconds. With 0, each failure counts against its snippet. */
   patience: number;
-  most(): number;
+  maxConcurrency(): number;
   notify(notice: Notice): void;
   /** @throws only the reason of `signal`. */
-  ask(turn: Turn, signal: AbortSignal): Promise<Response>;
+  ask(turn: Turn, signal: AbortSignal): Promise<AttemptResult>;
 }
 
 // Snippets that arrived and may be asked for again: a single one could die.
-const witnessesKept = 10;
+const probeCandidatesKept = 10;
 
 const silenceBeforeNotice = 2_000;
 
@@ -107,7 +107,7 @@ const setupFailuresAllowed = 9;
  * Decides which snippet is asked for next, where and when. Only requests on the wire take slots, not waits.
  *
  * An endpoint is down when more first attempts fail in a row than chance explains. It is doubted when a snippet is to be
- * asked for again and nothing has arrived since it failed. Then one witness at a time asks: in doubt, for a snippet that
+ * asked for again and nothing has arrived since it failed. Then one probe at a time asks: in doubt, for a snippet that
  * arrived before; if it is down, for an untried one, or else a failed one. An answer opens it, and the end of patience gives
  * it up. Failures while it is down, or before the first answer, say nothing about their snippets.
  */
@@ -120,7 +120,7 @@ export class Scheduler {
   #again: Job[] = [];
   readonly #answered: SnippetRequest[] = [];
   /** Ids that failed as with a wrong setup, while nothing else happened. */
-  #misled: Set<number> | undefined = new Set();
+  #setupSuspects: Set<number> | undefined = new Set();
   /** When the first request was made that failed since the last answer. */
   #failingSince = Infinity;
   #isSilent = false;
@@ -130,14 +130,14 @@ export class Scheduler {
   #hasRoute = false;
   #pace: number;
   #underWay = 0;
-  #isLooking = false;
+  #isScheduled = false;
   #alarm = new AbortController();
   #alarmAt = Infinity;
   readonly #ended = new AbortController();
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
-    this.#pace = Math.min(firstPace, options.most());
+    this.#pace = Math.min(firstPace, options.maxConcurrency());
   }
 
   /** What variant B answers, if each snippet fell back for want of its route. */
@@ -187,24 +187,24 @@ export class Scheduler {
   }
 
   #noteLoss({ id }: SnippetRequest, code: SnippetErrorCode) {
-    if (setupFailures.has(code)) this.#misled?.add(id);
-    else this.#misled = undefined;
-    const isMisled = (this.#misled?.size ?? 0) > setupFailuresAllowed;
-    if (!isMisled && verdictOf(code) !== 'end') return;
+    if (setupFailures.has(code)) this.#setupSuspects?.add(id);
+    else this.#setupSuspects = undefined;
+    const isMisled = (this.#setupSuspects?.size ?? 0) > setupFailuresAllowed;
+    if (!isMisled && decisionFor(code) !== 'end') return;
     this.#endAll(new SnippetError('aborted', 'not asked for: every request would fail the same way.'));
   }
 
   #attempt(job: Job) {
     job.attempt = Promise.withResolvers();
     (job.attempts === 0 ? this.#untried : this.#again).push(job);
-    this.#look();
+    this.#schedule();
     return job.attempt.promise;
   }
 
   #mayRetry(job: Job, code: SnippetErrorCode) {
     const { clock, limits } = this.#options;
     const now = clock.now();
-    const milliseconds = nextWait(verdictOf(code), job, { now, random: clock.random() }, limits);
+    const milliseconds = nextWait(decisionFor(code), job, { now, random: clock.random() }, limits);
     if (milliseconds === undefined) return false;
     job.spent += milliseconds;
     job.notBefore = now + milliseconds;
@@ -219,13 +219,13 @@ export class Scheduler {
   }
 
   /** Once for all that come together: the first request is drawn from all. */
-  #look() {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+  #schedule() {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
     setImmediate(() => {
-      this.#isLooking = false;
+      this.#isScheduled = false;
       try {
-        this.#start(this.#options.clock.now());
+        this.#dispatch(this.#options.clock.now());
       } catch (error) {
         // It would end the process.
         this.#endAll(error);
@@ -234,9 +234,9 @@ export class Scheduler {
   }
 
   /** Reads the clock once: what falls due between two readings gets no alarm. */
-  #start(now: number) {
+  #dispatch(now: number) {
     const { endpoints } = this.#options;
-    if (endpoints.some((one) => ['held', 'given-up'].includes(one.status(now)))) {
+    if (endpoints.some((one) => ['held', 'given-up'].includes(one.statusAt(now)))) {
       const stays = (job: Job) => {
         const refusal = this.#refusal(job, now);
         if (refusal) job.stop.abort(refusal);
@@ -246,28 +246,28 @@ export class Scheduler {
       this.#again = this.#again.filter(stays);
     }
     this.#announceSilence(now);
-    for (const endpoint of endpoints) this.#sendWitness(endpoint, now);
-    if (endpoints.some((one) => one.status(now) === 'open')) {
-      const startOne = () => this.#startOne(this.#untried, now) || this.#startOne(this.#again, now);
+    for (const endpoint of endpoints) this.#sendProbe(endpoint, now);
+    if (endpoints.some((one) => one.statusAt(now) === 'healthy')) {
+      const startOne = () => this.#dispatchOne(this.#untried, now) || this.#dispatchOne(this.#again, now);
       while (this.#underWay < this.#pace && startOne());
     }
     this.#setAlarm(now);
   }
 
   /** Starts one at random: the first answers say something about all. */
-  #startOne(jobs: Job[], now: number): boolean {
+  #dispatchOne(jobs: Job[], now: number): boolean {
     const from = Math.floor(this.#options.clock.random() * jobs.length);
     for (let tried = 0; tried < jobs.length; tried += 1) {
       const at = (from + tried) % jobs.length;
       const job = jobs[at] as Job;
       if (job.notBefore > now) continue;
-      const way = route(job.ways, now);
+      const way = chooseRoute(job.ways, now);
       const { endpoint } = way;
-      if (endpoint.status(now) !== 'open') continue;
-      if (this.#needsWitness(job, way, now)) {
-        endpoint.isDoubted = true;
-        this.#sendWitness(endpoint, now);
-        return this.#startOne(jobs, now);
+      if (endpoint.statusAt(now) !== 'healthy') continue;
+      if (this.#needsProbe(job, way, now)) {
+        endpoint.isSuspect = true;
+        this.#sendProbe(endpoint, now);
+        return this.#dispatchOne(jobs, now);
       }
       jobs[at] = jobs.at(-1) as Job;
       jobs.pop();
@@ -277,17 +277,17 @@ export class Scheduler {
     return false;
   }
 
-  /** Whether nothing has arrived since this snippet failed there. One that may fall back asks twice without a witness. */
-  #needsWitness({ ways: [first, second] }: Job, way: Way, now: number) {
-    const { endpoint, failures, lastFailure } = way;
-    if (this.#options.patience === 0 || failures === 0 || endpoint.lastAnswer > lastFailure) return false;
-    return way !== first || second?.endpoint.status(now) !== 'open';
+  /** Whether nothing has arrived since this snippet failed there. One that may fall back asks twice without a probe. */
+  #needsProbe({ ways: [first, second] }: Job, way: Route, now: number) {
+    const { endpoint, failures, lastFailureAt } = way;
+    if (this.#options.patience === 0 || failures === 0 || endpoint.lastAnswerAt > lastFailureAt) return false;
+    return way !== first || second?.endpoint.statusAt(now) !== 'healthy';
   }
 
   #refusal(job: Job, now: number) {
     const { limits } = this.#options;
     const { request, ways, attempts } = job;
-    const { heldUntil, variant, triedFor, lastFailure = {} } = route(ways, now).endpoint;
+    const { heldUntil, variant, triedFor, lastFailure = {} } = chooseRoute(ways, now).endpoint;
     const place = { snippetId: request.id, variant, attempts };
     const pause = heldUntil - now;
     if (pause > 0) {
@@ -297,11 +297,11 @@ export class Scheduler {
     if (!ways.every(({ endpoint }) => endpoint.isGivenUp)) return undefined;
     // Those that come later still ask now and then.
     const isLate = ways.every(({ endpoint }) => endpoint.givenUpAt < job.cameAt);
-    const mayAsk = ways.some(({ endpoint }) => endpoint.hasWitness || now >= endpoint.nextWitness);
+    const mayAsk = ways.some(({ endpoint }) => endpoint.hasProbe || now >= endpoint.nextProbeAt);
     if (isLate && mayAsk) return undefined;
     // In whole seconds: one reason for all.
     const time = formatDuration(Math.round(triedFor / 1000) * 1000 || triedFor);
-    const reason = `no request has succeeded for ${time}; the last one failed: ${describe(lastFailure)}`;
+    const reason = `no request has succeeded for ${time}; the last one failed: ${describeAttempt(lastFailure)}`;
     return new SnippetError('unavailable', reason, place);
   }
 
@@ -316,40 +316,40 @@ export class Scheduler {
   }
 
   /** One always asks when patience ends. */
-  #witnessDue(endpoint: Endpoint) {
-    const { nextWitness, isGivenUp } = endpoint;
-    return isGivenUp ? nextWitness : Math.min(nextWitness, this.#patienceEnds(endpoint));
+  #probeDueAt(endpoint: Endpoint) {
+    const { nextProbeAt, isGivenUp } = endpoint;
+    return isGivenUp ? nextProbeAt : Math.min(nextProbeAt, this.#patienceEnds(endpoint));
   }
 
   /** Asks whether an endpoint responds, if snippets wait that cannot ask the other one. */
-  #sendWitness(endpoint: Endpoint, now: number) {
-    const { clock, limits, most } = this.#options;
-    const status = endpoint.status(now);
-    if (status === 'open' || status === 'held' || endpoint.hasWitness) return;
-    if (this.#underWay >= most() || now < this.#witnessDue(endpoint)) return;
+  #sendProbe(endpoint: Endpoint, now: number) {
+    const { clock, limits, maxConcurrency } = this.#options;
+    const status = endpoint.statusAt(now);
+    if (status === 'healthy' || status === 'held' || endpoint.hasProbe) return;
+    if (this.#underWay >= maxConcurrency() || now < this.#probeDueAt(endpoint)) return;
     const waits = ({ ways }: Job) =>
-      route(ways, now).endpoint === endpoint ||
+      chooseRoute(ways, now).endpoint === endpoint ||
       (ways.some((way) => way.endpoint === endpoint) &&
-        !ways.some((way) => way.endpoint.status(now) === 'open'));
+        !ways.some((way) => way.endpoint.statusAt(now) === 'healthy'));
     const untried = this.#untried.filter(waits);
     const again = this.#again.filter(waits);
     if (untried.length + again.length === 0) return;
-    endpoint.hasWitness = true;
-    endpoint.nextWitness = now + witnessDelay(endpoint.failedWitnesses, clock.random(), limits);
+    endpoint.hasProbe = true;
+    endpoint.nextProbeAt = now + probeDelay(endpoint.failedProbes, clock.random(), limits);
     const answered = this.#answered.filter(({ id }) => again.every(({ request }) => request.id !== id));
     // One that may never arrive proves nothing. An answer to an untried one is of use.
-    if (answered.length > 0 && (status === 'doubted' || untried.length === 0)) {
+    if (answered.length > 0 && (status === 'suspect' || untried.length === 0)) {
       this.counts.retries += 1;
-      const request = pick(answered, clock.random());
+      const request = pickOne(answered, clock.random());
       const milliseconds = limits.attemptTimeout;
-      const turn = { request, endpoint, isWitness: true, isFirst: false, startedAt: now, milliseconds };
+      const turn = { request, endpoint, isProbe: true, isFirst: false, startedAt: now, milliseconds };
       // It throws when the client ends.
       this.#send(turn, this.#ended.signal).catch(() => {});
       return;
     }
-    const job = pick(untried.length > 0 ? untried : again, clock.random());
+    const job = pickOne(untried.length > 0 ? untried : again, clock.random());
     this.#withdraw(job);
-    const way = job.ways.find((one) => one.endpoint === endpoint) as Way;
+    const way = job.ways.find((one) => one.endpoint === endpoint) as Route;
     job.attempt.resolve(this.#ask(job, way, now, true));
   }
 
@@ -362,7 +362,7 @@ export class Scheduler {
     if (this.#untried.length + this.#again.length > 0) {
       for (const endpoint of endpoints) {
         consider(endpoint.heldUntil);
-        if (endpoint.status(now) !== 'open' && !endpoint.hasWitness) consider(this.#witnessDue(endpoint));
+        if (endpoint.statusAt(now) !== 'healthy' && !endpoint.hasProbe) consider(this.#probeDueAt(endpoint));
       }
     }
     for (const { notBefore } of this.#again) consider(notBefore);
@@ -373,7 +373,7 @@ export class Scheduler {
     this.#alarmAt = at;
     const ring = () => {
       this.#endAlarm();
-      this.#look();
+      this.#schedule();
     };
     clock.wait(at - now, this.#alarm.signal).then(ring, () => {});
   }
@@ -386,7 +386,7 @@ export class Scheduler {
     this.#alarmAt = Infinity;
   }
 
-  async #ask(job: Job, way: Way, startedAt: number, isWitness: boolean) {
+  async #ask(job: Job, way: Route, startedAt: number, isProbe: boolean) {
     const { attemptTimeout, deadline } = this.#options.limits;
     const { request } = job;
     const { endpoint } = way;
@@ -396,12 +396,12 @@ export class Scheduler {
     if (isFirst) job.startedAt = startedAt;
     job.attempts += 1;
     if (way.failures > 0) this.counts.retries += 1;
-    if (endpoint !== job.preferred && !job.isFallback && !job.preferred.isLeft) {
+    if (endpoint !== job.preferred && !job.isFallback && !job.preferred.isAbandoned) {
       job.isFallback = true;
       this.counts.fallbacks += 1;
       if (job.ways.length > 1) this.#hasRoute = true;
     }
-    const turn = { request, endpoint, isWitness, isFirst, startedAt, milliseconds };
+    const turn = { request, endpoint, isProbe, isFirst, startedAt, milliseconds };
     const { response, verdict, counts, now } = await this.#send(turn, job.signal);
     const { code, value, status, problem, reason } = response;
     const { attempts } = job;
@@ -410,13 +410,13 @@ export class Scheduler {
     if (counts) job.counted += 1;
     if (verdict === 'again') {
       way.failures += 1;
-      if (counts) way.counted += 1;
-      way.lastFailure = now;
+      if (counts) way.conclusiveFailures += 1;
+      way.lastFailureAt = now;
       // Failures of the same time are noted first: together they may show that it is down.
       await nextTurn();
     } else {
       // Its failures before were chance.
-      for (const one of job.ways) one.endpoint.failedBefore += one.counted;
+      for (const one of job.ways) one.endpoint.failedBefore += one.conclusiveFailures;
     }
     if (!code) {
       this.#noteArrival(job, variant);
@@ -429,7 +429,7 @@ export class Scheduler {
     const afterAttempts = attempts === 1 ? '' : ` (${attempts} attempts)`;
     const cause = reason === undefined ? undefined : new Error(reason);
     const fields = { snippetId: request.id, variant, attempts, status, problem, cause };
-    throw new SnippetError(code, `${describe(response)}${afterAttempts}`, fields);
+    throw new SnippetError(code, `${describeAttempt(response)}${afterAttempts}`, fields);
   }
 
   async #send(turn: Turn, signal: AbortSignal) {
@@ -438,29 +438,29 @@ export class Scheduler {
     this.counts.requests += 1;
     const response = await ask(turn, signal).finally(() => {
       this.#underWay -= 1;
-      if (turn.isWitness) turn.endpoint.hasWitness = false;
-      this.#look();
+      if (turn.isProbe) turn.endpoint.hasProbe = false;
+      this.#schedule();
     });
     const now = clock.now();
-    const verdict = response.code && verdictOf(response.code);
+    const verdict = response.code && decisionFor(response.code);
     const counts = verdict !== 'again' || this.#noteFailure(turn, response, now);
     if (verdict !== 'again') this.#noteAnswer(turn, now);
     return { response, verdict, counts, now };
   }
 
   #noteAnswer({ endpoint, request, isFirst }: Turn, now: number) {
-    endpoint.firstFailed += endpoint.row.size;
-    endpoint.row.clear();
+    endpoint.firstFailed += endpoint.consecutiveFirstFailures.size;
+    endpoint.consecutiveFirstFailures.clear();
     endpoint.answered += 1;
     if (isFirst) endpoint.firstAnswered += 1;
-    endpoint.lastAnswer = now;
-    endpoint.isDoubted = false;
-    endpoint.failedWitnesses = 0;
-    endpoint.nextWitness = 0;
+    endpoint.lastAnswerAt = now;
+    endpoint.isSuspect = false;
+    endpoint.failedProbes = 0;
+    endpoint.nextProbeAt = 0;
     this.#failingSince = Infinity;
     this.#answered.unshift(request);
-    this.#answered.length = Math.min(this.#answered.length, witnessesKept);
-    this.#pace = Math.min(this.#pace + 1, this.#options.most());
+    this.#answered.length = Math.min(this.#answered.length, probeCandidatesKept);
+    this.#pace = Math.min(this.#pace + 1, this.#options.maxConcurrency());
     if (!this.#isSilent) return;
     this.#isSilent = false;
     this.#options.notify({ kind: 'recovered', origin: endpoint.base.origin });
@@ -468,7 +468,7 @@ export class Scheduler {
 
   #noteArrival({ isFallback, preferred }: Job, variant: Variant) {
     const { limits, notify } = this.#options;
-    this.#misled = undefined;
+    this.#setupSuspects = undefined;
     if (variant === 'render') {
       this.#hasRoute = true;
       this.#fallbacksInARow = 0;
@@ -476,28 +476,28 @@ export class Scheduler {
     // Only those that arrive count: both variants may be down.
     if (!isFallback || variant === 'render') return;
     this.#fallbacksInARow += 1;
-    if (preferred.isLeft || this.#fallbacksInARow < limits.fallbacksInARow) return;
-    preferred.isLeft = true;
+    if (preferred.isAbandoned || this.#fallbacksInARow < limits.fallbacksInARow) return;
+    preferred.isAbandoned = true;
     notify({ kind: 'render-given-up', isRouteMissing: !!this.routeMissing });
   }
 
   /** @returns whether the failure counts against its snippet. */
-  #noteFailure(turn: Turn, response: Response, now: number) {
-    const { limits, most, patience } = this.#options;
-    const { endpoint, request, isWitness, isFirst, startedAt } = turn;
+  #noteFailure(turn: Turn, response: AttemptResult, now: number) {
+    const { limits, maxConcurrency, patience } = this.#options;
+    const { endpoint, request, isProbe, isFirst, startedAt } = turn;
     if (this.#failingSince === Infinity) this.#failingSince = startedAt;
     endpoint.lastFailure = response;
     // Not below its start: a few that keep failing must not slow down the others.
-    this.#pace = Math.min(Math.max(firstPace, Math.floor(this.#pace / 2)), most());
-    if (isFirst) endpoint.row.add(request.id);
-    if (isWitness) {
-      endpoint.failedWitnesses += 1;
+    this.#pace = Math.min(Math.max(firstPace, Math.floor(this.#pace / 2)), maxConcurrency());
+    if (isFirst) endpoint.consecutiveFirstFailures.add(request.id);
+    if (isProbe) {
+      endpoint.failedProbes += 1;
       // It may have been chance: the next one asks at once.
-      if (!endpoint.isDown) endpoint.nextWitness = now;
+      if (!endpoint.isDown) endpoint.nextProbeAt = now;
       if (now >= this.#patienceEnds(endpoint)) {
         endpoint.givenUpAt = now;
         endpoint.triedFor = now - this.#failingSince;
-        endpoint.nextWitness = now + limits.outageCap;
+        endpoint.nextProbeAt = now + limits.outageCap;
       }
     }
     const { retryAfter } = response;
@@ -508,7 +508,7 @@ export class Scheduler {
   #announceSilence(now: number) {
     const { endpoints, notify, patience } = this.#options;
     if (patience === 0 || this.#isSilent) return;
-    const isAnyTrusted = endpoints.some((one) => ['open', 'held'].includes(one.status(now)));
+    const isAnyTrusted = endpoints.some((one) => ['healthy', 'held'].includes(one.statusAt(now)));
     if (isAnyTrusted && this.#answered.length > 0) return;
     const endpoint = endpoints.find(({ lastFailure }) => lastFailure);
     if (!endpoint?.lastFailure || now < this.#failingSince + silenceBeforeNotice) return;
@@ -516,7 +516,7 @@ export class Scheduler {
     notify({
       kind: 'failing',
       origin: endpoint.base.origin,
-      reason: describe(endpoint.lastFailure),
+      reason: describeAttempt(endpoint.lastFailure),
       until: this.#patienceEnds(endpoint),
       patience: this.#patienceFor(endpoint),
     });
@@ -534,4 +534,4 @@ export class Scheduler {
   }
 }
 
-const pick = <T>(list: readonly T[], random: number) => list[Math.floor(random * list.length)] as T;
+const pickOne = <T>(list: readonly T[], random: number) => list[Math.floor(random * list.length)] as T;

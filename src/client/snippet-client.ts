@@ -1,4 +1,10 @@
-import { describe, type RenderedSnippet, type RetrievedSnippet, readAnswer, readFailure } from './answer.ts';
+import {
+  describeAttempt,
+  type RenderedSnippet,
+  type RetrievedSnippet,
+  readFailure,
+  readResponse,
+} from './answer.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { defaultPatience, type Limits, type PublicLimits, publicLimits, withDefaults } from './limits.ts';
 import { nodeFlaw } from './node-version.ts';
@@ -114,12 +120,12 @@ export class SnippetClient {
       clock,
       limits: this.#limits,
       patience,
-      most: () => Math.min(concurrency, this.#transport.capacity),
+      maxConcurrency: () => Math.min(concurrency, this.#transport.capacity),
       ask: async ({ request, endpoint: { base, variant }, milliseconds }, signal) => {
         const url = snippetUrl(base, variant, request);
         try {
           const answer = await this.#transport.send({ url, headers, milliseconds }, signal);
-          return readAnswer(answer, variant, request.id, clock.now());
+          return readResponse(answer, variant, request.id, clock.now());
         } catch (error) {
           signal.throwIfAborted();
           return readFailure(error);
@@ -185,7 +191,7 @@ export class SnippetClient {
       const { attempts, ...snippet } = await this.#scheduler.fetch(request, endpoints, signal);
       if (!only && snippet.content === undefined) {
         const fields = { snippetId, variant: snippet.variant, attempts, status: 200 };
-        throw new SnippetError('no-content', describe({ code: 'no-content' }), fields);
+        throw new SnippetError('no-content', describeAttempt({ code: 'no-content' }), fields);
       }
       return snippet as Snippet;
     } catch (error) {

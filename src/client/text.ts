@@ -107,7 +107,7 @@ function characterPattern(character: string) {
 }
 
 /** A key in hexadecimal, and in base64 at each offset that text before it causes. */
-function encodings(key: string) {
+function encodedForms(key: string) {
   const bytes = Buffer.from(key);
   const base64 = [0, 1, 2].flatMap((offset) => {
     const shifted = Buffer.concat([Buffer.alloc(offset), bytes]);
@@ -124,7 +124,7 @@ type KeySearch = ReturnType<typeof keySearch>;
 
 /** Finds an API key in every form that encoders give a whole key. */
 export function keySearch(key: string) {
-  const encoded = encodings(key);
+  const encoded = encodedForms(key);
   const written = [...key].map(characterPattern).join('\\s*');
   const forms = new RegExp([written, ...encoded.map((form) => form.replaceAll('+', '\\+'))].join('|'), 'g');
   const runs = key.match(/[A-Za-z0-9]+/g) ?? [''];
@@ -148,20 +148,20 @@ export function keySearch(key: string) {
 }
 
 // Kept by the process: components and loaders share no module with the integration. Searches only, no key.
-const hook = Symbol.for('astro-snippets:known-keys');
-const known = globalThis as { [hook]?: KeySearch[] };
-const keys = new Set<string>();
+const knownKeysSymbol = Symbol.for('astro-snippets:known-keys');
+const keySearches = globalThis as { [knownKeysSymbol]?: KeySearch[] };
+const protectedKeys = new Set<string>();
 
 /** Keeps an API key out of all that this process shows, or sends as params. */
 export function protectKey(key: string) {
-  if (keys.has(key)) return;
-  keys.add(key);
-  known[hook] = [...(known[hook] ?? []), keySearch(key)];
+  if (protectedKeys.has(key)) return;
+  protectedKeys.add(key);
+  keySearches[knownKeysSymbol] = [...(keySearches[knownKeysSymbol] ?? []), keySearch(key)];
 }
 
 export const containsKnownKey = (text: Buffer | string) =>
-  known[hook]?.some((search) => search.isIn(text)) ?? false;
+  keySearches[knownKeysSymbol]?.some((search) => search.isIn(text)) ?? false;
 
 /** Hides the protected keys in clean text: an escape sequence may split a key. */
 const hideKnownKeys = (text: string, isCut = false) =>
-  known[hook]?.reduce((hidden, search) => search.hide(hidden, isCut), text) ?? text;
+  keySearches[knownKeysSymbol]?.reduce((hidden, search) => search.hide(hidden, isCut), text) ?? text;

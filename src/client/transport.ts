@@ -8,7 +8,7 @@ import { timerLength } from './clock.ts';
 import { firstPace, type Limits } from './limits.ts';
 import { reasonOf } from './text.ts';
 
-export interface Answer {
+export interface HttpResponse {
   status: number;
   contentType: string;
   retryAfter: string | undefined;
@@ -17,13 +17,13 @@ export interface Answer {
 }
 
 /** Why there is no whole answer. Its message is not clean. */
-export class NoAnswer extends Error {
+export class TransportError extends Error {
   override readonly name = 'NoAnswer';
   readonly kind: 'network' | 'timeout' | 'certificate' | 'too-large' | 'invalid-options';
   /** Whether the port refuses, or the name does not resolve. */
   readonly isUnreachable: boolean;
 
-  constructor(kind: NoAnswer['kind'], reason: string, isUnreachable = false) {
+  constructor(kind: TransportError['kind'], reason: string, isUnreachable = false) {
     super(reason);
     this.kind = kind;
     this.isUnreachable = isUnreachable;
@@ -36,7 +36,7 @@ export interface Transport {
   send(
     request: { url: string; headers: Record<string, string>; milliseconds: number },
     signal: AbortSignal,
-  ): Promise<Answer>;
+  ): Promise<HttpResponse>;
   /** In requests at once. */
   readonly capacity: number;
   close(): Promise<void>;
@@ -73,16 +73,19 @@ export function httpsTransport(options: TransportOptions): Transport {
         const header = (name: string) => [response.headers[name]].flat()[0];
         const saysItsEnd = header('content-length') || /chunked$/i.test(header('transfer-encoding') ?? '');
         if (needsEnd && status === 200 && !saysItsEnd) {
-          throw new NoAnswer('network', `${server} did not say where its answer ends`);
+          throw new TransportError('network', `${server} did not say where its answer ends`);
         }
         const contentType = header('content-type') ?? '';
         return { status, contentType, retryAfter: header('retry-after'), etag: header('etag'), body };
       } catch (error) {
         signal.throwIfAborted();
         if (timeout.signal.aborted) {
-          throw new NoAnswer('timeout', `no complete answer within ${Math.round(milliseconds) / 1000} s`);
+          throw new TransportError(
+            'timeout',
+            `no complete answer within ${Math.round(milliseconds) / 1000} s`,
+          );
         }
-        throw error instanceof NoAnswer ? error : explain(error, options.limits, server);
+        throw error instanceof TransportError ? error : toTransportError(error, options.limits, server);
       } finally {
         clearTimeout(timer);
       }
@@ -108,30 +111,30 @@ export function httpsTransport(options: TransportOptions): Transport {
 const certificateError =
   /^(?:ERR_TLS_CERT|(?!ERR_).*(?:_CERT|CERT_|_CRL|CRL_|ISSUER|SIGNATURE))|^(?:HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|UNSPECIFIED)$/;
 
-const unreachable = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
+const unreachableCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
 
-function explain(error: unknown, limits: Limits, server: string) {
+function toTransportError(error: unknown, limits: Limits, server: string) {
   const causes = innermost(error);
-  const { code = '', message } = causes[0] as Cause;
+  const { code = '', message } = causes[0] as ErrorCause;
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
-    return new NoAnswer('too-large', `the answer is longer than ${limits.bodyBytes} bytes`);
+    return new TransportError('too-large', `the answer is longer than ${limits.bodyBytes} bytes`);
   }
   if (code === 'UND_ERR_CONNECT_TIMEOUT') {
-    return new NoAnswer('timeout', `no connection within ${limits.connectTimeout / 1000} s`);
+    return new TransportError('timeout', `no connection within ${limits.connectTimeout / 1000} s`);
   }
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
-    return new NoAnswer('timeout', `${server} sent nothing for ${limits.idleTimeout / 1000} s`);
+    return new TransportError('timeout', `${server} sent nothing for ${limits.idleTimeout / 1000} s`);
   }
-  if (certificateError.test(code)) return new NoAnswer('certificate', `${message} (${code})`);
+  if (certificateError.test(code)) return new TransportError('certificate', `${message} (${code})`);
   const reason = code === '' || message.includes(code) ? message : `${message} (${code})`;
-  const isUnreachable = causes.every(({ code = '' }) => unreachable.has(code));
-  return new NoAnswer('network', reason, isUnreachable);
+  const isUnreachable = causes.every(({ code = '' }) => unreachableCodes.has(code));
+  return new TransportError('network', reason, isUnreachable);
 }
 
-type Cause = Pick<NodeJS.ErrnoException, 'code' | 'message'>;
+type ErrorCause = Pick<NodeJS.ErrnoException, 'code' | 'message'>;
 
 /** One cause for each IP address that was tried. */
-function innermost(error: unknown): Cause[] {
+function innermost(error: unknown): ErrorCause[] {
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.flatMap(innermost);
   if (!(error instanceof Error)) return [{ message: reasonOf(error) }];
   return error.cause === undefined ? [error] : innermost(error.cause);
@@ -189,7 +192,7 @@ function createDispatcher({ ca, concurrency, limits, needsEnd }: TransportOption
     });
   } catch {
     // Its value may contain a password.
-    throw new NoAnswer(
+    throw new TransportError(
       'invalid-options',
       `the environment variable ${proxy.name} is not the URL of a proxy, such as http://proxy.example:3128`,
     );

@@ -11,11 +11,11 @@ import {
   type SnippetRequest,
 } from '../client/snippet-request.ts';
 import {
+  componentBridge,
   containerPage,
   type EmbedAs,
   type EmbedAttributes,
   elementName,
-  integration,
   intendedName,
 } from '../embed/element.ts';
 import { type ErrorCode, userError } from '../failures/errors.ts';
@@ -67,7 +67,7 @@ export function embedStart(
   // Astro's error page shows the error, and opens its place in an editor.
   const refuse = (code: ErrorCode, flaw: string, shown = path) => {
     const { place, loc } =
-      integration.find?.({
+      componentBridge.find?.({
         id: of === undefined ? String(id ?? '') : undefined,
         page: shown === containerPage ? undefined : shown,
         props: Object.keys(props),
@@ -80,7 +80,7 @@ export function embedStart(
     throw refuse('missing-integration', 'the integration is not in the Astro config.', pathname);
   }
   // Astro's Container API does not count as prerendered. `astro dev` checks all that it serves.
-  if (!page.isPrerendered && command !== 'dev' && integration.announce === undefined) {
+  if (!page.isPrerendered && command !== 'dev' && componentBridge.announce === undefined) {
     const flaw = `the route ${page.routePattern} is rendered on demand. Snippets are inlined while the site is built.`;
     throw refuse('on-demand-page', flaw, pathname);
   }
@@ -97,7 +97,7 @@ export function embedStart(
     throw refuse('invalid-optional', `\`optional\` must be true or false, not ${JSON.stringify(optional)}.`);
   }
   const write = ({ id, params }: SnippetRequest) => {
-    integration.announce?.(id, params, path);
+    componentBridge.announce?.(id, params, path);
     let tag = `<${elementName} id="${id}"`;
     if (params) tag += ` params="${escapeAttribute(params)}"`;
     if (as) tag += ` as="${as}"`;

@@ -5,7 +5,7 @@ import { cleanLines } from '../client/text.ts';
 import { imageHref, imageType } from '../images/image-file.ts';
 import { astroMajor } from '../settings/astro-version.ts';
 import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
-import { escapeOwnErrors, inlineTexts, snippetMemory } from './view.ts';
+import { escapeOwnErrors, serveText, snippetMemory } from './view.ts';
 
 /** A dev server. A visible page asks whether it has changed: then its snippets are fetched again. */
 export class DevRun extends SiteRun {
@@ -80,7 +80,7 @@ export class DevRun extends SiteRun {
         response.writeHead(200, headers).end(bytes);
       }, next);
     });
-    middlewares.use(inlineTexts(this, server, memory));
+    middlewares.use(serveText(this, server, memory));
 
     // Pages have to load again: Vite's own message about an `.html` file does nothing.
     const restyle = afterPause(150, memory.restyle);

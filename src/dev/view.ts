@@ -14,8 +14,8 @@ import { SnippetError } from '../client/snippet-request.ts';
 import { cleanLines, containsKnownKey } from '../client/text.ts';
 import type { FileKind } from '../embed/scan.ts';
 import {
+  consequenceOf,
   describeNote,
-  effectOf,
   type FailedSnippet,
   failureWarnings,
   isSnippetFailure,
@@ -33,7 +33,7 @@ import type { DevRun } from './dev-run.ts';
 
 export type ShownUse = SnippetUse & { snippet: RememberedSnippet };
 
-const contentTypes: readonly [kind: FileKind, types: RegExp][] = [
+const kindsByContentType: readonly [kind: FileKind, types: RegExp][] = [
   ['html', /^(text\/html|application\/xhtml\+xml)\b/i],
   ['xml', /^((text|application)\/xml|[\w.-]+\/[\w.-]+\+xml)\b/i],
   ['json', /^(application\/(json|x-ndjson|jsonl)|[\w.-]+\/[\w.-]+\+json)\b/i],
@@ -44,14 +44,14 @@ const contentTypes: readonly [kind: FileKind, types: RegExp][] = [
 const partsOfVite = /\/(?:@(?:vite|id|fs)|node_modules)\/|\.map$/;
 
 /** Inlines snippets in complete responses, whichever runtime renders them. */
-export function inlineTexts(
+export function serveText(
   run: DevRun,
   server: ViteDevServer,
   memory: SnippetMemory,
 ): Connect.NextHandleFunction {
   const { logger } = run.site;
-  const inline = textInliner(run, server, memory);
-  const responses = correctStatus(logger);
+  const inline = openInlineView(run, server, memory);
+  const responses = holdRequestLog(logger);
   const encoded = new Set<string>();
   return ({ originalUrl = '/', method, headers }, response, next) => {
     const [path = '/'] = originalUrl.split('?');
@@ -75,7 +75,7 @@ export function inlineTexts(
     // Decided with the headers or the first byte, whichever comes first.
     const decide = () => {
       const type = String(response.getHeader('content-type') ?? '');
-      const [found] = contentTypes.find(([, types]) => types.test(type)) ?? [];
+      const [found] = kindsByContentType.find(([, types]) => types.test(type)) ?? [];
       // Plain text without a file extension in its URL may be a stream, which cannot wait.
       const kind = found === 'text' && !/\.\w+$/.test(path) ? undefined : found;
       const encoding = String(response.getHeader('content-encoding') ?? 'identity');
@@ -119,7 +119,7 @@ export function inlineTexts(
 }
 
 /** Holds back Astro's line about a request until its status is known. */
-function correctStatus({ options }: AstroIntegrationLogger) {
+function holdRequestLog({ options }: AstroIntegrationLogger) {
   const responses = new AsyncLocalStorage<ServerResponse>();
   // Before Astro 7, it is `dest`.
   const { dest, destination = dest } = options as object as Record<string, typeof options.destination>;
@@ -139,7 +139,7 @@ function correctStatus({ options }: AstroIntegrationLogger) {
 }
 
 /** As a build does. What a build would fail for becomes the HTML of an error page. */
-function textInliner(run: DevRun, server: ViteDevServer, memory: SnippetMemory) {
+function openInlineView(run: DevRun, server: ViteDevServer, memory: SnippetMemory) {
   const { logger, sources } = run.site;
   const { base } = server.config;
   // By page: each line is logged once, until it is over.
@@ -184,7 +184,7 @@ function textInliner(run: DevRun, server: ViteDevServer, memory: SnippetMemory) 
         [...search.headingWarnings(embeds), ...blocks.warnings()].forEach(warn);
       }
       if (failed.length > 0) {
-        const looks = failed.map(({ request, error }) => [request.key, failureLook(error)]);
+        const looks = failed.map(({ request, error }) => [request.key, failureIdentity(error)]);
         failures = JSON.stringify([page, invalid, looks]);
         lines.set(failures, () => logger.warn(failureWarnings(failed).join('\n')));
       }
@@ -335,11 +335,11 @@ export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string)
       // The dev server is stopping, or its settings have changed.
       if (error.code === 'closed') return;
       // That the client has stopped asking says less than why.
-      snippet.error = error.code === 'unavailable' && isTrouble(before) ? before : error;
-      if (!isTrouble(error)) snippet.content = undefined;
+      snippet.error = error.code === 'unavailable' && isOutage(before) ? before : error;
+      if (!isOutage(error)) snippet.content = undefined;
     }
     const { error, content } = snippet;
-    const isCalm = !error || effectOf(error) === 'fail';
+    const isCalm = !error || consequenceOf(error) === 'fail';
     // A page asks every two seconds, and may be a little early.
     snippet.dueAt = start + (isCalm ? 1_900 : 9_900);
     if (error && content && !before) {
@@ -373,7 +373,7 @@ export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string)
     /** Of what a page shows. It changes when a reader would see a difference. */
     hashOf(snippets: readonly RememberedSnippet[]) {
       const looks = snippets.map(({ request, content, error }) => {
-        const look = content ? [content.html, content.text] : !isTrouble(error) && failureLook(error);
+        const look = content ? [content.html, content.text] : !isOutage(error) && failureIdentity(error);
         return [request.key, look];
       });
       const found = digest('sha256', JSON.stringify([styles, looks])).slice(0, 16);
@@ -397,10 +397,10 @@ export function snippetMemory(fetch: SnippetFetcher['get'], warn: (line: string)
   };
 }
 
-const isTrouble = (error?: SnippetFailure) => error && effectOf(error) === 'children';
+const isOutage = (error?: SnippetFailure) => error && consequenceOf(error) === 'children';
 
 /** What distinguishes failures. Their sentences count attempts and seconds. */
-function failureLook(error: SnippetFailure | undefined) {
+function failureIdentity(error: SnippetFailure | undefined) {
   if (!(error instanceof SnippetError)) return [error?.code, error?.reason];
   return [error.code, error.status, error.title, error.detail, error.type];
 }

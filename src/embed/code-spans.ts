@@ -6,16 +6,16 @@ export function withoutCodeSpans(text: string, code: readonly Range[] = findCode
   return applyEdits(text, edits);
 }
 
-const item = '(?:[-*+]|\\d{1,9}[.)])[ \\t]';
-const fence = '`{3,}(?=[^`\\n]*$)|~{3,}';
-const paragraphEnd = `\\n(?=[ \\t>]*(?:\\r?$|${item}|#{1,6}[ \\t]|\\||${fence}))`;
-const mark = new RegExp(
+const listItem = '(?:[-*+]|\\d{1,9}[.)])[ \\t]';
+const codeFence = '`{3,}(?=[^`\\n]*$)|~{3,}';
+const markdownParagraphEnd = `\\n(?=[ \\t>]*(?:\\r?$|${listItem}|#{1,6}[ \\t]|\\||${codeFence}))`;
+const markdownMark = new RegExp(
   [
-    `^(?<before>(?:[ \\t>]|${item})*)(?<fence>${fence})(?:[^]*?^(?<closed>[ \\t>]*\\k<fence>[\`~]*[ \\t\\r]*)$|[^]*)`,
+    `^(?<before>(?:[ \\t>]|${listItem})*)(?<fence>${codeFence})(?:[^]*?^(?<closed>[ \\t>]*\\k<fence>[\`~]*[ \\t\\r]*)$|[^]*)`,
     // An escaped backtick begins no code.
     '\\\\[\\\\`]',
     // No more, so that the time stays linear.
-    `(?<!\`)(?<run>\`{1,32})(?!\`)(?:(?<inside>(?:(?!${paragraphEnd})[^])*?)(?<!\`)\\k<run>(?!\`))?`,
+    `(?<!\`)(?<run>\`{1,32})(?!\`)(?:(?<inside>(?:(?!${markdownParagraphEnd})[^])*?)(?<!\`)\\k<run>(?!\`))?`,
     '(?<blankLine>\\n[ \\t\\r>]*(?=\\n))',
     '(?<markdown>^[ \\t>]*#{1,6}[ \\t]|\\]\\()',
     '<!(?=--)[^]*?(?:-->|(?![^]))',
@@ -26,7 +26,7 @@ const mark = new RegExp(
   'gim',
 );
 // Their content is no Markdown.
-const opaque = /^(?:code|kbd|pre|samp|script|style|textarea|title)$/;
+const opaqueElements = /^(?:code|kbd|pre|samp|script|style|textarea|title)$/;
 
 /**
  * Finds fences and text between backticks in Markdown, where the tag of a block begins HTML that ends at a blank line.
@@ -39,28 +39,28 @@ export function findCode(text: string) {
   let holdsTags = false;
   let isMarkdown = false;
   let inHtml = false;
-  mark.lastIndex = 0;
-  for (let found = mark.exec(text); found; found = mark.exec(text)) {
+  markdownMark.lastIndex = 0;
+  for (let found = markdownMark.exec(text); found; found = markdownMark.exec(text)) {
     const { before = '', fence, closed, run, inside, blankLine, markdown, embed, tag } = found.groups ?? {};
     const start = found.index + before.length;
-    const end = mark.lastIndex;
+    const end = markdownMark.lastIndex;
     const name = tag?.toLowerCase() ?? '';
     holdsTags ||= name !== '';
     if (blankLine) inHtml = false;
     else if (markdown) isMarkdown ||= !inHtml;
     // If this tag has no end, no later one has.
-    else if (embed) mark.lastIndex = tagAt(text, start)?.end ?? text.length;
+    else if (embed) markdownMark.lastIndex = tagAt(text, start)?.end ?? text.length;
     else if (blockElements.has(name) || name.includes('-')) inHtml = true;
-    if (opaque.test(name) && !unclosed.has(name)) {
-      mark.lastIndex = matchEnd(new RegExp(`</${name}(?=[\\s/>])[^>]*>`, 'gi'), text, end) ?? end;
-      if (mark.lastIndex === end) unclosed.add(name);
+    if (opaqueElements.test(name) && !unclosed.has(name)) {
+      markdownMark.lastIndex = matchEnd(new RegExp(`</${name}(?=[\\s/>])[^>]*>`, 'gi'), text, end) ?? end;
+      if (markdownMark.lastIndex === end) unclosed.add(name);
     }
     const opening = fence ?? run;
     if (!opening) continue;
     // "it`s <p>…</p> it`s" is no code.
     const isTight = /^\S(?:.*\S)?$/.test(inside ?? '') && !/\w/.test(text.charAt(start - 1));
     const isRun = inside !== undefined && (isTight || !isBlockLevel(inside));
-    if (inHtml || (run && !isRun)) mark.lastIndex = start + opening.length;
+    if (inHtml || (run && !isRun)) markdownMark.lastIndex = start + opening.length;
     else {
       isMarkdown ||= !!closed;
       code.push({ start, end, isDoubtful: !!fence && !closed });

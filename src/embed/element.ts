@@ -44,7 +44,7 @@ export interface AskedComponent {
 }
 
 /** What the integration does for `<Snippet>`. */
-interface Integration {
+interface ComponentBridge {
   /** In a build. The page is the path of its URL, or `containerPage`. */
   announce?: ((id: number, params: string | undefined, pathname: string) => void) | undefined;
   /** Where it is written: for people, and, if it is certain, a file in the project. Lines and columns begin at 1. */
@@ -54,8 +54,8 @@ interface Integration {
 }
 
 // The component shares no module with the integration, and maybe no process.
-const hook = Symbol.for('astro-snippets');
-const shared = globalThis as { [hook]?: Integration };
-shared[hook] ??= {};
+const bridgeSymbol = Symbol.for('astro-snippets');
+const bridgeHolder = globalThis as { [bridgeSymbol]?: ComponentBridge };
+bridgeHolder[bridgeSymbol] ??= {};
 
-export const integration = shared[hook];
+export const componentBridge = bridgeHolder[bridgeSymbol];

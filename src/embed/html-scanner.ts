@@ -56,36 +56,36 @@ interface OpenElement<Context> {
 }
 
 // As in browsers. Keeps the time linear where end tags have no start tag.
-const deepest = 512;
+const maxSearchDepth = 512;
 
-const words = (list: string) => new Set(list.split(/\s+/));
+const wordSet = (list: string) => new Set(list.split(/\s+/));
 
 /** They end an open paragraph (HTML Standard, "in body" insertion mode). */
-export const blockElements = words(
+export const blockElements = wordSet(
   `address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer form
   h1 h2 h3 h4 h5 h6 header hgroup hr li listing main menu nav ol p plaintext pre search section summary table ul
   dd dt xmp`,
 );
 
 // Those with optional end tags, and the start tags that end them.
-const rows = 'tr tbody tfoot thead';
-const cells = words(`td th ${rows}`);
+const tableRows = 'tr tbody tfoot thead';
+const cellEnders = wordSet(`td th ${tableRows}`);
 const endedBy = new Map([
-  ['p', new Set([...blockElements, ...cells])],
-  ['li', words('li')],
-  ['dt', words('dt dd')],
-  ['dd', words('dt dd')],
-  ['td', cells],
-  ['th', cells],
-  ['tr', words(rows)],
-  ['option', words('option optgroup')],
+  ['p', new Set([...blockElements, ...cellEnders])],
+  ['li', wordSet('li')],
+  ['dt', wordSet('dt dd')],
+  ['dd', wordSet('dt dd')],
+  ['td', cellEnders],
+  ['th', cellEnders],
+  ['tr', wordSet(tableRows)],
+  ['option', wordSet('option optgroup')],
 ]);
-const voidElements = words(
+const voidElements = wordSet(
   'area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr',
 );
 // Those with text alone. Not <noscript>: without scripting, its elements are shown.
-const rawElements = words('script style xmp iframe noembed noframes plaintext');
-const rcdataElements = words('title textarea');
+const rawElements = wordSet('script style xmp iframe noembed noframes plaintext');
+const rcdataElements = wordSet('title textarea');
 
 const factsOf = (name: string) => {
   const textKind: TextKind = rawElements.has(name) ? 'raw' : rcdataElements.has(name) ? 'rcdata' : 'text';
@@ -96,28 +96,30 @@ const factsOf = (name: string) => {
     endedBy: endedBy.get(name),
   };
 };
-const ordinary = factsOf('');
-const special = [blockElements, endedBy.keys(), voidElements, rawElements, rcdataElements];
+const ordinaryFacts = factsOf('');
+const specialElements = [blockElements, endedBy.keys(), voidElements, rawElements, rcdataElements];
 // In one table: each look-up of a name takes as long as reading its tag.
-const facts = new Map(special.flatMap((names) => [...names].map((name) => [name, factsOf(name)] as const)));
+const elementFacts = new Map(
+  specialElements.flatMap((names) => [...names].map((name) => [name, factsOf(name)] as const)),
+);
 
 // Those of SVG and MathML that contain HTML.
 const htmlInside = {
-  svg: words('foreignobject desc title'),
-  math: words('mi mo mn ms mtext'),
-  xml: words(''),
+  svg: wordSet('foreignobject desc title'),
+  math: wordSet('mi mo mn ms mtext'),
+  xml: wordSet(''),
 };
 // Those that close SVG and MathML around them.
-const htmlOnly = words(
+const htmlOnly = wordSet(
   `b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta
   nobr ol p pre ruby s small span strong strike sub sup table tt u ul var`,
 );
 
 // Also what counts as one: `<!doctype>`, `<?xml?>`, `</ >`.
-const comment = /<!--(?:-?>|.*?(?:--!?>|$))|<.*?(?:>|$)/sy;
-const xmlComment = new RegExp(`<\\?.*?(?:\\?>|$)|${comment.source}`, 'sy');
+const markupComment = /<!--(?:-?>|.*?(?:--!?>|$))|<.*?(?:>|$)/sy;
+const xmlComment = new RegExp(`<\\?.*?(?:\\?>|$)|${markupComment.source}`, 'sy');
 // One that contains "]]>" is written as two.
-const section = /<!\[CDATA\[.*?(?:\]\]>(?!<!\[CDATA\[)|$)/sy;
+const cdataSection = /<!\[CDATA\[.*?(?:\]\]>(?!<!\[CDATA\[)|$)/sy;
 
 /** Walks through HTML or XML. Knows only what decides where elements can be. */
 export function walk<Context>(text: string, context: Context, visitor: Visitor<Context>) {
@@ -138,7 +140,7 @@ export function walk<Context>(text: string, context: Context, visitor: Visitor<C
     if (current.language !== 'html' && htmlOnly.has(name)) leaveForeign(start);
     const isHtml = current.language === 'html';
     while (isHtml && current.endedBy?.has(name)) pop(start);
-    const { isBlock, isVoid, textKind, endedBy } = facts.get(name) ?? ordinary;
+    const { isBlock, isVoid, textKind, endedBy } = elementFacts.get(name) ?? ordinaryFacts;
     const inside = visitor.open(tag, current.context, isBlock);
     const language = languageIn(name, current.language);
     const isEmpty = isHtml && language === 'html' ? isVoid : tag.isSelfClosing;
@@ -152,7 +154,8 @@ export function walk<Context>(text: string, context: Context, visitor: Visitor<C
   const endTag = ({ name, start, end }: Tag) => {
     if (name === 'p' || name === 'br') leaveForeign(start);
     let opened: OpenElement<Context> | undefined = current;
-    for (let depth = 0; opened && opened.name !== name && depth < deepest; depth += 1) opened = opened.parent;
+    for (let depth = 0; opened && opened.name !== name && depth < maxSearchDepth; depth += 1)
+      opened = opened.parent;
     if (opened?.name !== name) return;
     while (current !== opened) pop(start);
     pop(start, end);
@@ -170,11 +173,11 @@ export function walk<Context>(text: string, context: Context, visitor: Visitor<C
       else if (tag) read = startTag(tag);
       else if (!isEnd) visitor.cut?.(at, current.context);
     } else if (current.language !== 'html' && text.startsWith('<![CDATA[', at)) {
-      read = matchEnd(section, text, at) ?? text.length;
+      read = matchEnd(cdataSection, text, at) ?? text.length;
       const end = text.endsWith(']]>', read) ? read - 3 : read;
       visitor.text?.({ start: at + 9, end }, current.context, 'cdata');
     } else {
-      read = matchEnd(isXml ? xmlComment : comment, text, at) ?? text.length;
+      read = matchEnd(isXml ? xmlComment : markupComment, text, at) ?? text.length;
       visitor.comment?.({ start: at, end: read });
     }
   }
@@ -227,7 +230,7 @@ function rawEnd(text: string, from: number, name: string) {
 // The rest of most tags: several times as fast as attribute by attribute.
 const usualRest = /[^"'=>]*(?:[^\t\n\f\r /"'=>]="[^"]*"[^"'=>]*)*>/y;
 // The end of a tag, or an attribute. An unclosed quote takes the rest of the text.
-const attribute =
+const attributePattern =
   /[\t\n\f\r /]*(?:>|([^\t\n\f\r />][^\t\n\f\r />=]*)(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:(["'])|([^\t\n\f\r >]*)))?)/y;
 
 /** The tag at a `<`; `undefined` if the text ends inside it. */
@@ -250,15 +253,15 @@ export function attributesOf(text: string, { start }: Range) {
 
 /** Returns the end of the tag. */
 function readAttributes(text: string, from: number, attributes?: Attribute[]) {
-  attribute.lastIndex = from;
-  for (let found = attribute.exec(text); found; found = attribute.exec(text)) {
+  attributePattern.lastIndex = from;
+  for (let found = attributePattern.exec(text); found; found = attributePattern.exec(text)) {
     const [, name, quote = '', bare = ''] = found;
-    if (!name) return attribute.lastIndex;
-    const start = attribute.lastIndex - bare.length;
-    const end = quote ? text.indexOf(quote, start) : attribute.lastIndex;
+    if (!name) return attributePattern.lastIndex;
+    const start = attributePattern.lastIndex - bare.length;
+    const end = quote ? text.indexOf(quote, start) : attributePattern.lastIndex;
     if (end === -1) return undefined;
     attributes?.push({ name: name.toLowerCase(), value: text.slice(start, end), start, end, quote });
-    attribute.lastIndex = end + quote.length;
+    attributePattern.lastIndex = end + quote.length;
   }
   return undefined;
 }
@@ -290,9 +293,9 @@ export function startTags(html: string) {
 /** Whether HTML closes a paragraph in a browser. */
 export const isBlockLevel = (html: string) => startTags(html).some(({ name }) => blockElements.has(name));
 
-const hidden = /^(?:script|style|template|iframe|noembed|noframes)$/;
-const apart = /^(?:br|caption|colgroup|legend|optgroup|option|tbody|td|tfoot|th|thead|tr)$/;
-const isApart = (name: string) => blockElements.has(name) || apart.test(name);
+const hiddenElements = /^(?:script|style|template|iframe|noembed|noframes)$/;
+const separateElements = /^(?:br|caption|colgroup|legend|optgroup|option|tbody|td|tfoot|th|thead|tr)$/;
+const isApart = (name: string) => blockElements.has(name) || separateElements.test(name);
 
 /** The text of HTML without tags, scripts and styles, with white space as one space. */
 export function textOf(html: string) {
@@ -300,7 +303,7 @@ export function textOf(html: string) {
   walk(html, false, {
     open({ name }, isHidden) {
       if (isApart(name)) text += ' ';
-      return isHidden || hidden.test(name);
+      return isHidden || hiddenElements.test(name);
     },
     close(name) {
       if (isApart(name)) text += ' ';

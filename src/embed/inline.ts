@@ -5,7 +5,7 @@ import { applyEdits, type Edit, isBlockLevel, walk } from './html-scanner.ts';
 import type { FoundEmbed } from './scan.ts';
 
 /** How content is written in one place of a file. */
-export interface Form {
+export interface InsertionFormat {
   as: EmbedAs;
   /** The encodings around the content, outermost first. */
   layers: readonly Layer[];
@@ -13,9 +13,9 @@ export interface Form {
   mark?: string | undefined;
 }
 
-export const formKey = ({ as, layers, mark }: Form) => `${as} ${layers.join()} ${mark}`;
+export const formatKey = ({ as, layers, mark }: InsertionFormat) => `${as} ${layers.join()} ${mark}`;
 
-export interface Content {
+export interface SnippetContent {
   html: string;
   text: string;
   /** Whether the HTML would swallow what follows it. */
@@ -24,10 +24,10 @@ export interface Content {
 
 export type Composed = ReturnType<typeof compose>;
 
-export type PlacedEmbed = Pick<FoundEmbed, 'start' | 'end' | 'children' | 'form' | 'paragraph'>;
+export type PlacedEmbed = Pick<FoundEmbed, 'start' | 'end' | 'children' | 'format' | 'paragraph'>;
 
 /** @returns text whose characters are bytes, and whether no paragraph can contain it. */
-export function compose(content: Content, { as, layers, mark }: Form) {
+export function compose(content: SnippetContent, { as, layers, mark }: InsertionFormat) {
   const encoded = encode(content[as], layers);
   // If the second mark is swallowed, it is part of a tag, or text.
   const marks = mark !== undefined && !(as === 'html' && content.leavesOpen);
@@ -39,7 +39,7 @@ export function compose(content: Content, { as, layers, mark }: Form) {
  * Replaces embeds with their contents or else children; where it is a block, with the paragraph that contains nothing else.
  * All other bytes stay, except `others`, whose characters are bytes.
  */
-export function inline<Embed extends PlacedEmbed>(
+export function replaceEmbeds<Embed extends PlacedEmbed>(
   file: Buffer,
   embeds: readonly Embed[],
   contentOf: (embed: Embed) => Composed | undefined,
@@ -57,8 +57,9 @@ export function inline<Embed extends PlacedEmbed>(
   return room.subarray(0, room.write(made, 'latin1'));
 }
 
-function childrenOf(page: string, { children, form, paragraph }: PlacedEmbed) {
-  if (form.as === 'text') return { text: asBytes(encode(children.text ?? '', form.layers)), isBlock: false };
+function childrenOf(page: string, { children, format, paragraph }: PlacedEmbed) {
+  if (format.as === 'text')
+    return { text: asBytes(encode(children.text ?? '', format.layers)), isBlock: false };
   const text = page.slice(children.start, children.end);
   return { text, isBlock: !!paragraph && isBlockLevel(text) };
 }
@@ -103,10 +104,10 @@ const jsonEscape =
 const codec =
   (escaped: RegExp, decode: Codec['decode']) =>
   (encode: Codec['encode']): Codec => ({ escaped, decode, encode });
-const htmlText = codec(htmlReference, (found) => asBytes(decodeHTML(found)));
-const htmlAttribute = codec(htmlAttributeReference, (found) => asBytes(decodeHTMLAttribute(found)));
-const xml = codec(xmlReference, (found) => asBytes(decodeXML(found)));
-const json = codec(jsonEscape, (found) => {
+const htmlTextCodec = codec(htmlReference, (found) => asBytes(decodeHTML(found)));
+const htmlAttributeCodec = codec(htmlAttributeReference, (found) => asBytes(decodeHTMLAttribute(found)));
+const xmlCodec = codec(xmlReference, (found) => asBytes(decodeXML(found)));
+const jsonCodec = codec(jsonEscape, (found) => {
   // JavaScript may escape any character.
   const unicode = found.replace('\\x', '\\u00');
   return /^\\[unrtbf]/.test(unicode) ? asBytes(JSON.parse(`"${unicode}"`)) : found.slice(1);
@@ -147,13 +148,15 @@ function asAscii(text: string, layer?: string) {
 
 export const layers = {
   /** Text in HTML: `&lt;b&gt;`. Also RCDATA, as in `<title>`. */
-  'html-text': htmlText(escapeHtml),
-  'html-attribute': htmlAttribute(escapeQuoted),
-  'html-unquoted': htmlAttribute((text) => escapeQuoted(text).replace(/[\t\n\f =`]/g, asNumber)),
+  'html-text': htmlTextCodec(escapeHtml),
+  'html-attribute': htmlAttributeCodec(escapeQuoted),
+  'html-unquoted': htmlAttributeCodec((text) => escapeQuoted(text).replace(/[\t\n\f =`]/g, asNumber)),
   /** All of an unquoted value. Adds quotes. */
-  'html-unquoted-whole': htmlAttribute((text) => `"${escapeQuoted(text)}"`),
-  'xml-text': xml((text) => withoutControls(text).replace(/[&<>]/g, escapeUTF8).replaceAll('\r', '&#13;')),
-  'xml-attribute': xml((text) => escapeUTF8(withoutControls(text)).replace(/[\t\n\r]/g, asNumber)),
+  'html-unquoted-whole': htmlAttributeCodec((text) => `"${escapeQuoted(text)}"`),
+  'xml-text': xmlCodec((text) =>
+    withoutControls(text).replace(/[&<>]/g, escapeUTF8).replaceAll('\r', '&#13;'),
+  ),
+  'xml-attribute': xmlCodec((text) => escapeUTF8(withoutControls(text)).replace(/[\t\n\r]/g, asNumber)),
   /** Forms no "]]>" with what is around it. */
   cdata: codec(
     /\]\]><!\[CDATA\[/g,
@@ -164,9 +167,9 @@ export const layers = {
       .replaceAll('\r', ']]>&#13;<![CDATA['),
   ),
   /** A JSON string, without its quotes. */
-  json: json(encodeJson),
+  json: jsonCodec(encodeJson),
   /** Without `<`: in a script, or in a file that avoids it. */
-  'json-in-script': json((text) => encodeJson(text).replace(/[<>&\u2028\u2029]/g, asUnit)),
+  'json-in-script': jsonCodec((text) => encodeJson(text).replace(/[<>&\u2028\u2029]/g, asUnit)),
   /** Part of a URL. */
   url: codec(/%[\da-f]{2}/gi, decodePercent)(encodePercent),
   /** In a query that writes spaces as `+`. */

@@ -21,7 +21,7 @@ import {
   textOf,
   walk,
 } from './html-scanner.ts';
-import { decodeAttribute, type Form, type Layer, layers } from './inline.ts';
+import { decodeAttribute, type InsertionFormat, type Layer, layers } from './inline.ts';
 
 export type FileKind = 'html' | 'xml' | 'json' | 'text';
 
@@ -32,7 +32,7 @@ export interface FoundEmbed extends Range {
   misspelled?: string | undefined;
   /** With their text where text is shown. */
   children: Range & { text?: string };
-  form: Form;
+  format: InsertionFormat;
   /** The value of the nearest `lang`. */
   lang: string | undefined;
   /** Whether an island renders it again in the browser. */
@@ -47,7 +47,7 @@ export interface FoundEmbed extends Range {
 type Incomplete = 'unclosed' | 'unrendered' | 'nested';
 type Refusal = 'in-script' | 'in-style' | 'in-xml' | 'in-attribute';
 /** What may be intended, or a file in which embeds may not work. */
-export type Warning = Incomplete | 'invalid-id' | 'in-id' | 'in-code' | 'in-xhtml' | 'utf-16';
+export type ScanWarning = Incomplete | 'invalid-id' | 'in-id' | 'in-code' | 'in-xhtml' | 'utf-16';
 
 export interface EmbedFault {
   start: number;
@@ -60,17 +60,17 @@ export interface EmbedFault {
 export interface Scan {
   embeds: FoundEmbed[];
   faults: EmbedFault[];
-  warnings: { start: number; flaw: Warning }[];
+  warnings: { start: number; flaw: ScanWarning }[];
 }
 
 /** Part of a file, decoded through the layers around it. */
-interface Part {
+interface SourceSlice {
   /** Every character is a byte of UTF-8, even where decoded. */
   text: string;
   layers: readonly Layer[];
   /** The offset of a character in the file. */
-  at(offset: number): number;
-  found: Scan;
+  offsetInFile(offset: number): number;
+  results: Scan;
   /** Whether text in it has to be escaped. */
   isHtml: boolean;
   /** Whether the file is a page. In others, code is between backticks. */
@@ -88,7 +88,15 @@ export function scan(file: Buffer, kind: FileKind) {
   const text = file.toString('latin1');
   const isPage = kind === 'html';
   const found: Scan = { embeds: [], faults: [], warnings: [] };
-  const whole: Part = { text, layers: [], at: (at) => at, found, isHtml: isPage, isPage, shows: 'html' };
+  const whole: SourceSlice = {
+    text,
+    layers: [],
+    offsetInFile: (at) => at,
+    results: found,
+    isHtml: isPage,
+    isPage,
+    shows: 'html',
+  };
   if (!mayHold(text)) {
     const isUtf16 = /^(?:\xff\xfe|\xfe\xff)/.test(text) && embedName.test(text.replaceAll('\0', ''));
     if (isUtf16) found.warnings.push({ flaw: 'utf-16', start: 0 });
@@ -104,34 +112,35 @@ export function scan(file: Buffer, kind: FileKind) {
 const declarationsEnd = 1024;
 const byteOrderMark = /^\xef\xbb\xbf/;
 // Apart: together, they take several times as long.
-const xml = /^(?:\xef\xbb\xbf)?\s*<\?xml\b(?:[^>]*?\bencoding\s*=\s*["']([\w-]+))?/i;
-const xhtml = /application\/xhtml\+xml/i;
-const charset = /<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([\w-]+)/i;
+const xmlDeclaration = /^(?:\xef\xbb\xbf)?\s*<\?xml\b(?:[^>]*?\bencoding\s*=\s*["']([\w-]+))?/i;
+const xhtmlType = /application\/xhtml\+xml/i;
+const charsetDeclaration = /<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([\w-]+)/i;
 // What can be read but declares UTF-16 is UTF-8.
-const utf8 = /^(?:unicode-1-1-)?utf-?(?:8|16(?:le|be)?)$/i;
+const utf8Name = /^(?:unicode-1-1-)?utf-?(?:8|16(?:le|be)?)$/i;
 
 /** A file may say that it is XHTML, or not UTF-8. */
-function readDeclarations({ text, isPage, found: { embeds, warnings } }: Part) {
+function readDeclarations({ text, isPage, results: { embeds, warnings } }: SourceSlice) {
   const head = text.slice(0, declarationsEnd);
-  const shown = embeds.find(({ form }) => form.as === 'html');
-  const [isXml, encoding = charset.exec(head)?.[1] ?? 'utf-8'] = xml.exec(head) ?? [];
-  if (isPage && shown && (isXml || xhtml.test(head))) warnings.push({ flaw: 'in-xhtml', start: shown.start });
-  if (byteOrderMark.test(head) || utf8.test(encoding)) return;
-  for (const embed of embeds) embed.form = { ...embed.form, layers: ['ascii', ...embed.form.layers] };
+  const shown = embeds.find(({ format }) => format.as === 'html');
+  const [isXml, encoding = charsetDeclaration.exec(head)?.[1] ?? 'utf-8'] = xmlDeclaration.exec(head) ?? [];
+  if (isPage && shown && (isXml || xhtmlType.test(head)))
+    warnings.push({ flaw: 'in-xhtml', start: shown.start });
+  if (byteOrderMark.test(head) || utf8Name.test(encoding)) return;
+  for (const embed of embeds) embed.format = { ...embed.format, layers: ['ascii', ...embed.format.layers] };
 }
 
 // No page needs more, and each takes time.
-const deepest = 6;
+const maxLayers = 6;
 
-const cut = (part: Part, { start, end }: Range): Part => ({
+const slice = (part: SourceSlice, { start, end }: Range): SourceSlice => ({
   ...part,
   text: part.text.slice(start, end),
-  at: (offset) => part.at(start + offset),
+  offsetInFile: (offset) => part.offsetInFile(start + offset),
 });
 
 /** Decodes a part through one more layer. Too many leave nothing of it. */
-function enter(part: Part, layer: Layer): Part {
-  if (part.layers.length === deepest) return { ...part, text: '' };
+function decodeThrough(part: SourceSlice, layer: Layer): SourceSlice {
+  if (part.layers.length === maxLayers) return { ...part, text: '' };
   const { escaped, decode } = layers[layer];
   // Where the distance of the text from its source changes.
   const starts = [0];
@@ -152,23 +161,23 @@ function enter(part: Part, layer: Layer): Part {
       if ((starts[middle] ?? 0) <= offset) low = middle;
       else high = middle;
     }
-    return part.at((origins[low] ?? 0) + offset - (starts[low] ?? 0));
+    return part.offsetInFile((origins[low] ?? 0) + offset - (starts[low] ?? 0));
   };
-  return { ...part, text, layers: [...part.layers, layer], at, isHtml: false };
+  return { ...part, text, layers: [...part.layers, layer], offsetInFile: at, isHtml: false };
 }
 
 // Two: one with alternatives takes several times as long.
-const marks = /snippet/gi;
+const snippetMention = /snippet/gi;
 const hasLang = /lang\s*=/i;
 const componentTag = new RegExp(`<${writtenComponent.source}`, 'i');
 // The attributes of copy buttons.
 const codeAttributes = new Set(['data-code', 'data-clipboard-text']);
 const refusedAttributes = /^(?:on|x-|v-|[:@]|style$)/;
 const dataScripts = /[/+]json\s*$|^\s*(?:importmap|speculationrules)\s*$/i;
-const blank = /[\t\n\f\r ]*/y;
-const paragraphEnd = /[\t\n\f\r ]*<\/p(?:[\t\n\f\r /][^>]*)?>/iy;
+const whiteSpace = /[\t\n\f\r ]*/y;
+const paragraphEndTag = /[\t\n\f\r ]*<\/p(?:[\t\n\f\r /][^>]*)?>/iy;
 
-interface Context {
+interface MarkupContext {
   isExample: boolean;
   inIsland: boolean;
   lang: string | undefined;
@@ -179,27 +188,27 @@ interface Context {
   holder?: Tag;
 }
 
-const contextIn = new Map<string, (tag: Tag) => Partial<Context>>();
-const inside = (names: string, contextOf: (tag: Tag) => Partial<Context>) => {
+const contextIn = new Map<string, (tag: Tag) => Partial<MarkupContext>>();
+const registerContext = (names: string, contextOf: (tag: Tag) => Partial<MarkupContext>) => {
   for (const name of names.split(' ')) contextIn.set(name, contextOf);
 };
-inside('code pre kbd samp', () => ({ isExample: true }));
+registerContext('code pre kbd samp', () => ({ isExample: true }));
 // Astro marks islands, and what was passed to them, which hydration keeps.
-inside('astro-island', () => ({ inIsland: true }));
-inside('astro-slot astro-static-slot template', () => ({ inIsland: false }));
-inside('h1 h2 h3 h4 h5 h6', (heading) => ({ heading }));
-inside('a', (link) => ({ link }));
-inside('script style', (holder) => ({ holder }));
+registerContext('astro-island', () => ({ inIsland: true }));
+registerContext('astro-slot astro-static-slot template', () => ({ inIsland: false }));
+registerContext('h1 h2 h3 h4 h5 h6', (heading) => ({ heading }));
+registerContext('a', (link) => ({ link }));
+registerContext('script style', (holder) => ({ holder }));
 
 /** HTML, where embeds are elements, or XML, which encodes them in text. */
-function scanMarkup(part: Part, isXml = false) {
-  const { text, at, found } = part;
+function scanMarkup(part: SourceSlice, isXml = false) {
+  const { text, offsetInFile, results } = part;
   let mark = -1;
   /** The next mark from an offset, which does not decrease. */
   const markFrom = (from: number) => {
     if (mark >= from) return mark;
-    marks.lastIndex = from;
-    mark = marks.exec(text)?.index ?? Infinity;
+    snippetMention.lastIndex = from;
+    mark = snippetMention.exec(text)?.index ?? Infinity;
     return mark;
   };
   const read = (tag: Tag, attribute: string) => valueIn(attributesOf(text, tag), attribute);
@@ -212,23 +221,23 @@ function scanMarkup(part: Part, isXml = false) {
 
   /** The paragraph that contains nothing but an element. */
   const paragraphOf = (tag: Tag, endTag: Range) => {
-    if (!paragraph || matchEnd(blank, text, paragraph.end) !== tag.start) return undefined;
-    const start = at(paragraph.start);
-    const end = matchEnd(paragraphEnd, text, endTag.end);
-    const hasOther = (found.embeds.at(-1)?.start ?? 0) > start;
-    return end === undefined || hasOther ? undefined : { start, end: at(end) };
+    if (!paragraph || matchEnd(whiteSpace, text, paragraph.end) !== tag.start) return undefined;
+    const start = offsetInFile(paragraph.start);
+    const end = matchEnd(paragraphEndTag, text, endTag.end);
+    const hasOther = (results.embeds.at(-1)?.start ?? 0) > start;
+    return end === undefined || hasOther ? undefined : { start, end: offsetInFile(end) };
   };
 
-  const addElement = (tag: Tag, { inIsland, heading, lang }: Context, endTag: Range) => {
+  const addElement = (tag: Tag, { inIsland, heading, lang }: MarkupContext, endTag: Range) => {
     const inHeading = !!heading && read(heading, 'id') !== undefined;
     const place = { inIsland, inHeading, inParagraph: !!paragraph, paragraph: paragraphOf(tag, endTag) };
-    add({ ...part, lang }, tag, endTag, place);
+    addEmbed({ ...part, lang }, tag, endTag, place);
   };
 
-  const openEmbed = (tag: Tag, context: Context): Context | undefined => {
+  const openEmbed = (tag: Tag, context: MarkupContext): MarkupContext | undefined => {
     const { isExample, embed } = context;
-    if (isXml && !isExample) found.faults.push({ flaw: 'in-xml', start: at(tag.start) });
-    else if (embed) report(part, at(tag.start), 'nested', at(embed.start));
+    if (isXml && !isExample) results.faults.push({ flaw: 'in-xml', start: offsetInFile(tag.start) });
+    else if (embed) reportIncomplete(part, offsetInFile(tag.start), 'nested', offsetInFile(embed.start));
     else if (!isExample && tag.isSelfClosing) addElement(tag, context, { start: tag.end, end: tag.end });
     if (tag.isSelfClosing) return undefined;
     if (isXml || isExample) return context;
@@ -236,13 +245,14 @@ function scanMarkup(part: Part, isXml = false) {
   };
 
   /** In the children of an embed, any other one is nested. */
-  const scanIn = ({ embed, lang }: Context, look: (part: Part) => void) => {
+  const scanIn = ({ embed, lang }: MarkupContext, look: (part: SourceSlice) => void) => {
     const inner = { ...part, lang };
     if (!embed) return look(inner);
-    for (const start of startsIn(inner, look)) report(part, start, 'nested', at(embed.start));
+    for (const start of startsIn(inner, look))
+      reportIncomplete(part, start, 'nested', offsetInFile(embed.start));
   };
 
-  const outermost: Context = { isExample: false, inIsland: false, lang: part.lang };
+  const outermost: MarkupContext = { isExample: false, inIsland: false, lang: part.lang };
   walk(text, outermost, {
     isXml,
     open(tag, outside, isBlock) {
@@ -250,9 +260,9 @@ function scanMarkup(part: Part, isXml = false) {
       if (name === elementName) return openEmbed(tag, outside);
       if (outside.isExample && !outside.embed) return outside;
       if (name === 'snippet' && text.slice(start, start + 320).search(componentTag) === 0)
-        report(part, at(start), 'unrendered');
-      if (name.startsWith(elementName) && broken.test(`<${name}`))
-        found.warnings.push({ start: at(start), flaw: 'invalid-id' });
+        reportIncomplete(part, offsetInFile(start), 'unrendered');
+      if (name.startsWith(elementName) && brokenOpening.test(`<${name}`))
+        results.warnings.push({ start: offsetInFile(start), flaw: 'invalid-id' });
       if (!outside.embed && isBlock) paragraph = name === 'p' ? tag : undefined;
       const inside = contextIn.get(name)?.(tag);
       const hasAttributes = end - start > name.length + 2;
@@ -273,7 +283,7 @@ function scanMarkup(part: Part, isXml = false) {
       const { embed, isExample } = context;
       if (!embed && closed === 'p') paragraph = undefined;
       if (!embed || isExample || closed !== elementName) return;
-      if (endTag.start === endTag.end) report(part, at(embed.start), 'unclosed');
+      if (endTag.start === endTag.end) reportIncomplete(part, offsetInFile(embed.start), 'unclosed');
       else addElement(embed, context, endTag);
     },
     text(range, context, kind) {
@@ -282,9 +292,9 @@ function scanMarkup(part: Part, isXml = false) {
       const shown = () => decodeAttribute(text.slice(range.start, range.end));
       const scanRange = () =>
         scanIn(context, (whole) => {
-          const inner = cut(whole, range);
+          const inner = slice(whole, range);
           if (kind === 'text' || kind === 'cdata') {
-            const decoded = enter(inner, kind === 'cdata' ? kind : isXml ? 'xml-text' : 'html-text');
+            const decoded = decodeThrough(inner, kind === 'cdata' ? kind : isXml ? 'xml-text' : 'html-text');
             if (!isXml || holder) scanText(decoded);
             else scanString({ ...decoded, shows: 'html', isHtml: true });
           } else if (kind === 'rcdata') scanText(inner);
@@ -305,31 +315,31 @@ function scanMarkup(part: Part, isXml = false) {
     },
     cut(start, { isExample, embed }) {
       const isEmbed = text.slice(start).search(embedName) === 1;
-      if (isEmbed && !embed && !isExample) report(part, at(start), 'unclosed');
+      if (isEmbed && !embed && !isExample) reportIncomplete(part, offsetInFile(start), 'unclosed');
     },
     isDone: (offset, { embed }) => !embed && markFrom(offset) === Infinity,
   });
   // Tables of contents show the code in headings as plain text.
   for (const scanLink of linkScans) scanLink();
-  for (const { start } of slugged) found.warnings.push({ start: at(start), flaw: 'in-id' });
+  for (const { start } of slugged) results.warnings.push({ start: offsetInFile(start), flaw: 'in-id' });
 }
 
 /** Where embeds begin that stay out of the result. */
-function startsIn(part: Part, look: (aside: Part) => void) {
-  const found: Scan = { ...part.found, embeds: [], faults: [] };
-  look({ ...part, found });
+function startsIn(part: SourceSlice, look: (aside: SourceSlice) => void) {
+  const found: Scan = { ...part.results, embeds: [], faults: [] };
+  look({ ...part, results: found });
   return [...found.embeds, ...found.faults].map(({ start }) => start);
 }
 
 /** Where a URL on a page leads. */
 const onPage = (url: string) => URL.parse(url, 'https://page.invalid')?.href;
 
-function scanAttribute(part: Part, attribute: Attribute, isXml: boolean) {
+function scanAttribute(part: SourceSlice, attribute: Attribute, isXml: boolean) {
   const { name, quote, start, end } = attribute;
   if (codeAttributes.has(name)) return;
-  const { embeds } = part.found;
+  const { embeds } = part.results;
   const layer = isXml ? 'xml-attribute' : quote ? 'html-attribute' : 'html-unquoted';
-  const inner = enter(cut(part, attribute), layer);
+  const inner = decodeThrough(slice(part, attribute), layer);
   const before = embeds.length;
   if (refusedAttributes.test(name) || /^\s*javascript:/i.test(inner.text)) {
     scanCode(inner, 'in-attribute', name);
@@ -337,15 +347,15 @@ function scanAttribute(part: Part, attribute: Attribute, isXml: boolean) {
   else if (name.startsWith('data-') || isJson(inner.text)) scanString({ ...inner, shows: 'text' });
   else scanText(inner);
   const embed = embeds[before];
-  const isWhole = embed?.start === part.at(start) && embed.end === part.at(end);
+  const isWhole = embed?.start === part.offsetInFile(start) && embed.end === part.offsetInFile(end);
   if (quote || !isWhole) return;
   // An empty value without quotes would swallow the next attribute.
-  const layers = embed.form.layers.with(part.layers.length, 'html-unquoted-whole');
-  embed.form = { ...embed.form, layers };
+  const layers = embed.format.layers.with(part.layers.length, 'html-unquoted-whole');
+  embed.format = { ...embed.format, layers };
 }
 
 /** A string, such as one of JSON: XML, JSON again, or HTML. */
-function scanString(part: Part) {
+function scanString(part: SourceSlice) {
   if (/^\s*<\?xml\s/.test(part.text)) scanMarkup(part, true);
   else if (isJson(part.text)) scanJson(part);
   else {
@@ -356,10 +366,10 @@ function scanString(part: Part) {
     const isHtml = part.isHtml || startTags(text).some((tag) => tag.name !== elementName);
     scanMarkup({ ...part, text, isHtml });
     // In HTML, backticks and fences make no examples.
-    const aside = { ...part, found: { ...part.found, warnings: [] } };
+    const aside = { ...part, results: { ...part.results, warnings: [] } };
     const doubtful = code.filter(({ isDoubtful }) => isDoubtful);
-    for (const start of doubtful.flatMap((one) => startsIn(cut(aside, one), scanMarkup)))
-      part.found.warnings.push({ start, flaw: 'in-code' });
+    for (const start of doubtful.flatMap((one) => startsIn(slice(aside, one), scanMarkup)))
+      part.results.warnings.push({ start, flaw: 'in-code' });
   }
 }
 
@@ -377,83 +387,83 @@ function isJson(text: string) {
 const jsonString = /"([^"\\\n]*(?:\\.[^"\\\n]*)*)"?/gs;
 
 /** The strings of JSON, or of JSON lines. */
-function scanJson(part: Part, inScript = false) {
+function scanJson(part: SourceSlice, inScript = false) {
   for (const { 1: text = '', index } of part.text.matchAll(jsonString)) {
     if (!mayHold(text)) continue;
-    const string = cut(part, { start: index + 1, end: index + 1 + text.length });
+    const string = slice(part, { start: index + 1, end: index + 1 + text.length });
     const avoidsTags = inScript || /\\u003c/i.test(text);
-    scanString({ ...enter(string, avoidsTags ? 'json-in-script' : 'json'), isHtml: part.isHtml });
+    scanString({ ...decodeThrough(string, avoidsTags ? 'json-in-script' : 'json'), isHtml: part.isHtml });
   }
 }
 
 /** Scripts and styles, where no embed can work. */
-function scanCode(part: Part, flaw: Refusal, attribute?: string) {
-  for (const start of startsIn(enter(part, 'json'), scanText))
-    part.found.faults.push({ start, flaw, attribute });
+function scanCode(part: SourceSlice, flaw: Refusal, attribute?: string) {
+  for (const start of startsIn(decodeThrough(part, 'json'), scanText))
+    part.results.faults.push({ start, flaw, attribute });
 }
 
-const opening = /(?=<snippet-embed[\t\n\f\r />])/i;
+const embedOpening = /(?=<snippet-embed[\t\n\f\r />])/i;
 // As in titles: words in separate elements, or no-break spaces.
-const broken = /<snippet-embed(?![\w.:\t\n\f\r />-])/i;
-const closing = /<\/snippet-embed[\t\n\f\r ]*>/gi;
+const brokenOpening = /<snippet-embed(?![\w.:\t\n\f\r />-])/i;
+const embedClosing = /<\/snippet-embed[\t\n\f\r ]*>/gi;
 
 /** Text without markup other than embeds, encoded or not. */
-function scanText(part: Part) {
-  const { text, at, found } = part;
+function scanText(part: SourceSlice) {
+  const { text, offsetInFile, results } = part;
   const written = text.search(componentTag);
-  if (written !== -1) report(part, at(written), 'unrendered');
-  const odd = text.search(broken);
-  if (odd !== -1) found.warnings.push({ start: at(odd), flaw: 'invalid-id' });
+  if (written !== -1) reportIncomplete(part, offsetInFile(written), 'unrendered');
+  const odd = text.search(brokenOpening);
+  if (odd !== -1) results.warnings.push({ start: offsetInFile(odd), flaw: 'invalid-id' });
   let start = 0;
   // Each up to the next one only: the time is linear even if all are unclosed.
-  for (const { length } of text.split(opening)) {
-    const piece = cut(part, { start, end: start + length });
-    const read = opening.test(piece.text) ? scanEmbed(piece) : 0;
-    scanEncoded(cut(piece, { start: read, end: length }));
+  for (const { length } of text.split(embedOpening)) {
+    const piece = slice(part, { start, end: start + length });
+    const read = embedOpening.test(piece.text) ? scanEmbed(piece) : 0;
+    scanEncoded(slice(piece, { start: read, end: length }));
     start += length;
   }
 }
 
 /** The embed that a text begins with. Returns the end of it, or of its name. */
-function scanEmbed(part: Part) {
+function scanEmbed(part: SourceSlice) {
   const tag = tagAt(part.text, 0);
-  const end = tag?.isSelfClosing ? tag.end : tag && matchEnd(closing, part.text, tag.end);
+  const end = tag?.isSelfClosing ? tag.end : tag && matchEnd(embedClosing, part.text, tag.end);
   if (!tag || !end) {
-    report(part, part.at(0), 'unclosed');
+    reportIncomplete(part, part.offsetInFile(0), 'unclosed');
     return 1 + elementName.length;
   }
-  add(part, tag, { start: tag.isSelfClosing ? end : part.text.lastIndexOf('<', end - 1), end });
+  addEmbed(part, tag, { start: tag.isSelfClosing ? end : part.text.lastIndexOf('<', end - 1), end });
   return end;
 }
 
-const escaped = /&(?:amp;|#0*38;|#x0*26;)*(?:lt|#0*60|#x0*3c);?snippet(?:-embed|[\t\n\f\r ])/i;
+const escapedEmbed = /&(?:amp;|#0*38;|#x0*26;)*(?:lt|#0*60|#x0*3c);?snippet(?:-embed|[\t\n\f\r ])/i;
 const percentEncoded = /%(?:25)*3csnippet-embed[^\s"<>&]*/gi;
 
 /** Text that is escaped once more, or part of a URL. */
-function scanEncoded(part: Part) {
+function scanEncoded(part: SourceSlice) {
   const { text } = part;
   if (!mayHold(text)) return;
-  if (escaped.test(text)) scanText(enter(part, 'html-text'));
+  if (escapedEmbed.test(text)) scanText(decodeThrough(part, 'html-text'));
   for (const { 0: url, index: start } of text.matchAll(percentEncoded)) {
-    const encoded = cut(part, { start, end: start + url.length });
-    scanText(enter(encoded, /embed\+/i.test(url) ? 'url-query' : 'url'));
+    const encoded = slice(part, { start, end: start + url.length });
+    scanText(decodeThrough(encoded, /embed\+/i.test(url) ? 'url-query' : 'url'));
   }
 }
 
 // Shared by most embeds of a site.
-const plain: Record<EmbedAs, Form> = {
+const plainFormats: Record<EmbedAs, InsertionFormat> = {
   html: { as: 'html', layers: [] },
   text: { as: 'text', layers: [] },
 };
 
-type Place = Pick<FoundEmbed, 'inIsland' | 'inHeading' | 'inParagraph' | 'paragraph'>;
+type EmbedPlace = Pick<FoundEmbed, 'inIsland' | 'inHeading' | 'inParagraph' | 'paragraph'>;
 // Of text, which cannot show HTML.
-const inText: Place = { inIsland: false, inHeading: false, inParagraph: false };
+const inText: EmbedPlace = { inIsland: false, inHeading: false, inParagraph: false };
 
 /** Adds an embed to the result, or a warning if it is not valid. */
-function add(part: Part, tag: Tag, endTag: Range, place = inText) {
-  const { text, layers, at, found, isHtml, lang } = part;
-  const start = at(tag.start);
+function addEmbed(part: SourceSlice, tag: Tag, endTag: Range, place = inText) {
+  const { text, layers, offsetInFile, results, isHtml, lang } = part;
+  const start = offsetInFile(tag.start);
   const written = attributesOf(text, tag);
   const attributes: EmbedAttributes = {
     id: undefined,
@@ -466,24 +476,24 @@ function add(part: Part, tag: Tag, endTag: Range, place = inText) {
   }
   const { id = '', as: asked } = attributes;
   const isId = /^[1-9]\d*$/.test(id) && Number.isSafeInteger(Number(id));
-  if (!isId && !isElement(part)) return found.warnings.push({ start, flaw: 'invalid-id' });
+  if (!isId && !isElement(part)) return results.warnings.push({ start, flaw: 'invalid-id' });
   const shows = asked === 'html' || asked === 'text' ? asked : part.shows;
   const as = place === inText ? 'text' : shows;
   const inside = as === 'text' && isHtml ? ([...layers, 'html-text'] as const) : layers;
   const children = text.slice(tag.end, endTag.start);
   const isMisspelled = ({ name }: Attribute) => !(name in attributes) && name !== 'is' && intendedName(name);
-  return found.embeds.push({
+  return results.embeds.push({
     start,
-    end: at(endTag.end),
+    end: offsetInFile(endTag.end),
     attributes,
     misspelled: written.find(isMisspelled)?.name,
     children: {
-      start: at(tag.end),
-      end: at(endTag.start),
+      start: offsetInFile(tag.end),
+      end: offsetInFile(endTag.start),
       // Copied: part of the page's text would keep all of it in memory.
       ...(as === 'text' && children !== '' && { text: textOf(Buffer.from(children, 'latin1').toString()) }),
     },
-    form: inside.length === 0 ? plain[as] : { as, layers: inside },
+    format: inside.length === 0 ? plainFormats[as] : { as, layers: inside },
     lang: langIn(written, lang),
     inIsland: place.inIsland,
     inHeading: place.inHeading,
@@ -492,13 +502,13 @@ function add(part: Part, tag: Tag, endTag: Range, place = inText) {
   });
 }
 
-function report(part: Part, start: number, flaw: Incomplete, outer?: number) {
-  if (isElement(part)) part.found.faults.push({ start, flaw, outer });
-  else part.found.warnings.push({ start, flaw });
+function reportIncomplete(part: SourceSlice, start: number, flaw: Incomplete, outer?: number) {
+  if (isElement(part)) part.results.faults.push({ start, flaw, outer });
+  else part.results.warnings.push({ start, flaw });
 }
 
 /** Whether what looks like an embed is one. Other files and parts of pages may hold excerpts. */
-const isElement = ({ isPage, layers }: Part) => isPage && layers.length === 0;
+const isElement = ({ isPage, layers }: SourceSlice) => isPage && layers.length === 0;
 
 /** The language inside an element. An empty one is not known. */
 function langIn(attributes: readonly Attribute[], outer: string | undefined) {

@@ -10,7 +10,7 @@ import { cleanLines, cleanText, count, formatDuration } from '../client/text.ts'
 const laterOrChildren = 'Try again later, or give the embed children to show.';
 
 /** Every request would fail the same way, so no more are made. */
-const ending = {
+const fatalErrors = {
   unauthorized: 'Check SNIPPETS_API_KEY: the service does not know this key.',
   'payment-required':
     "The organization's free trial or subscription has expired. Renew it on the service's website.",
@@ -18,7 +18,7 @@ const ending = {
 } satisfies Record<EndingCode | 'unsupported-node', string>;
 
 /** Something has to be fixed: the build fails even if the embed has children. */
-const failing = {
+const snippetErrors = {
   forbidden:
     'Use a secret key: a public one has limited privileges. If the key may only retrieve, set SNIPPETS_RETRIEVE_BASE_URL alone.',
   'not-found':
@@ -57,7 +57,7 @@ const failing = {
 };
 
 /** The service is in trouble: embeds show their children. One without fails the build. */
-const inTrouble = {
+const outageErrors = {
   'rate-limited': 'Try again later, or set a lower `concurrency`.',
   'server-error': laterOrChildren,
   'bad-answer': 'A proxy on the way may cut off or change answers.',
@@ -69,7 +69,7 @@ const inTrouble = {
 };
 
 /** It is wrong before any snippet is fetched, or of the output as a whole. */
-const setup = {
+const setupErrors = {
   'missing-key': 'Set SNIPPETS_API_KEY in the environment, or in a .env file that is not committed.',
   'missing-url':
     'Set SNIPPETS_RENDER_BASE_URL, SNIPPETS_RETRIEVE_BASE_URL or both, in the environment or as options.',
@@ -103,12 +103,15 @@ const setup = {
   'unwritable-file': 'Free disk space or fix permissions, then build again.',
 };
 
-const ofSnippets = { ...ending, ...failing, ...inTrouble } satisfies Record<SnippetErrorCode, string>;
+const hintsOfSnippets = { ...fatalErrors, ...snippetErrors, ...outageErrors } satisfies Record<
+  SnippetErrorCode,
+  string
+>;
 
-export const hints = { ...ofSnippets, ...setup };
+export const hints = { ...hintsOfSnippets, ...setupErrors };
 
 /** What goes wrong with a snippet besides fetching it. */
-export type SiteErrorCode = Exclude<keyof typeof ofSnippets, SnippetErrorCode>;
+export type SiteErrorCode = Exclude<keyof typeof hintsOfSnippets, SnippetErrorCode>;
 export type ErrorCode = keyof typeof hints;
 
 /** For failures with different reasons, and for `doctor`: sentences without a period. */
@@ -163,9 +166,9 @@ export function isSnippetFailure(error: unknown): error is SnippetFailure {
   return error instanceof SnippetError || error instanceof SiteError;
 }
 
-export function effectOf({ code }: { code: ErrorCode }) {
-  if (code in failing) return 'fail';
-  return code in inTrouble ? 'children' : 'end';
+export function consequenceOf({ code }: { code: ErrorCode }) {
+  if (code in snippetErrors) return 'fail';
+  return code in outageErrors ? 'children' : 'end';
 }
 
 /** An error for people, with a hint. Astro recognizes it by `type`: without Astro, its class is not there. */
@@ -191,7 +194,7 @@ export class UserError extends Error {
 export const userError = (code: ErrorCode, message: string, hint = hints[code]) =>
   new UserError(message, hint, code);
 
-export interface PlacedSnippet {
+export interface PlacedRequest {
   request: SnippetRequest;
   /** Names of files and of entries of collections, each once. */
   places: string[];
@@ -200,7 +203,7 @@ export interface PlacedSnippet {
   optionalPlaces?: Set<string>;
 }
 
-export type FailedSnippet = PlacedSnippet & { error: SnippetFailure };
+export type FailedSnippet = PlacedRequest & { error: SnippetFailure };
 
 export interface CollectionEntry {
   collection: string;
@@ -243,25 +246,25 @@ export interface Failures {
 const paramsShown = 80;
 const examplesShown = 10;
 
-type Placed = Pick<PlacedSnippet, 'request' | 'places'>;
+type Placed = Pick<PlacedRequest, 'request' | 'places'>;
 /** With the time of the last good content, if that is shown instead. */
 type Failed = Placed & { error: SnippetFailure; fetchedAt?: number };
 
 /** @throws AstroError with one report of all that a build fails for. */
 export function throwFailures({ failed, notAsked, embeds, placeOf }: Failures) {
   // One stands for all that received the answer that ends the run.
-  const ending = failed.filter(({ error }) => effectOf(error) === 'end');
+  const ending = failed.filter(({ error }) => consequenceOf(error) === 'end');
   const reported = failed
-    .filter((failure) => effectOf(failure.error) !== 'end' || failure === ending[0])
+    .filter((failure) => consequenceOf(failure.error) !== 'end' || failure === ending[0])
     .map((failure): Failed => ({ ...failure, places: placesThatFail(failure) }))
     .filter(({ places }) => places.length > 0);
   if (reported.length + embeds.length === 0) return;
   const skipped = notAsked + Math.max(0, ending.length - 1);
   const describe = ({ request, error, places }: Failed) => {
     const lines = [`on ${listPlaces(places)}`, placeOf?.({ id: String(request.id) })];
-    return paragraph(nameOf(request), reasonOf(error), error, lines);
+    return paragraph(nameSnippet(request), failureReason(error), error, lines);
   };
-  const entries = [...tell(reported, placeOf, describe), ...describeEmbeds(embeds, placeOf)];
+  const entries = [...groupByCause(reported, placeOf, describe), ...describeEmbeds(embeds, placeOf)];
   if (skipped > 0) entries.push(`${count(skipped, 'more snippet')} would fail the same way.`);
   const codes = new Set([...reported.map(({ error }) => error.code), ...embeds.map(({ code }) => code)]);
   throw new UserError(
@@ -277,20 +280,20 @@ export function failureWarnings(failed: readonly Failed[], placeOf?: PlaceOf) {
     const { request, error } = one;
     // What fails for all snippets at once does not name one.
     const isForAll = error instanceof SnippetError && error.snippetId === undefined;
-    const message = isForAll ? `${nameOf(request)}: ${error.reason}` : error.message;
+    const message = isForAll ? `${nameSnippet(request)}: ${error.reason}` : error.message;
     return `${message.replace(/\.?$/, '.')} ${shownInstead([one])} on ${allPlaces(one, placeOf)}. [${error.code}]`;
   };
-  return tell(failed, placeOf, warn, (many) => `\n${shownInstead(many)}.`);
+  return groupByCause(failed, placeOf, warn, (many) => `\n${shownInstead(many)}.`);
 }
 
-interface ShownSnippet {
+interface ShownContent {
   error?: SnippetFailure | undefined;
   fetchedAt?: number | undefined;
   warnings: readonly string[];
 }
 
 export function shownWarnings(
-  snippets: ReadonlyMap<string, ShownSnippet>,
+  snippets: ReadonlyMap<string, ShownContent>,
   uses: readonly Placed[],
   placeOf?: PlaceOf,
 ) {
@@ -330,7 +333,7 @@ const allPlaces = ({ request, places }: Placed, placeOf?: PlaceOf) =>
   [listPlaces(places), placeOf?.({ id: String(request.id) })].filter(Boolean).join(', ');
 
 function placesThatFail({ error, places, placesWithoutChildren, optionalPlaces }: FailedSnippet) {
-  const failing = effectOf(error) === 'children' ? placesWithoutChildren : places;
+  const failing = consequenceOf(error) === 'children' ? placesWithoutChildren : places;
   // An optional embed shows its children.
   return error.code === 'not-found' ? failing.filter((place) => !optionalPlaces?.has(place)) : failing;
 }
@@ -348,7 +351,7 @@ function headline(snippets: readonly Failed[], skipped: number, embeds: number) 
   return `${parts.filter(Boolean).join(', and ')}.`;
 }
 
-function nameOf({ id, params = '' }: SnippetRequest) {
+function nameSnippet({ id, params = '' }: SnippetRequest) {
   const clean = cleanText(params);
   const shown = clean.length > paramsShown ? `${clean.slice(0, paramsShown - 1)}…` : clean;
   return `Snippet ${id} ${shown}`.trimEnd();
@@ -358,28 +361,31 @@ function isAnswer(error: SnippetFailure): error is SnippetError {
   return error instanceof SnippetError && error.status !== undefined && error.title !== undefined;
 }
 
-const reasonOf = (error: SnippetFailure) =>
+const failureReason = (error: SnippetFailure) =>
   isAnswer(error) ? `${error.status} ${error.title}` : error.reason;
 
 /** A few snippets with the same fault one by one; many in one paragraph, with examples. */
-function tell(
+function groupByCause(
   failed: readonly Failed[],
   placeOf: PlaceOf | undefined,
   tellOne: (one: Failed) => string,
   end = (_many: readonly Failed[]) => '',
 ) {
   // The same fault has the same status and title.
-  const groups = Map.groupBy(failed, ({ error }) => `${error.code} ${isAnswer(error) && reasonOf(error)}`);
+  const groups = Map.groupBy(
+    failed,
+    ({ error }) => `${error.code} ${isAnswer(error) && failureReason(error)}`,
+  );
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     if (!first || group.length <= examplesShown) return group.map(tellOne);
     // They may differ in details, such as the number of attempts.
-    const isCommon = group.every(({ error }) => reasonOf(error) === reasonOf(first.error));
+    const isCommon = group.every(({ error }) => failureReason(error) === failureReason(first.error));
     const examples = group.slice(0, examplesShown).map((one) => {
-      const place = `${nameOf(one.request)} on ${allPlaces(one, placeOf)}`;
-      return isCommon ? place : `${place}: ${reasonOf(one.error)}`;
+      const place = `${nameSnippet(one.request)} on ${allPlaces(one, placeOf)}`;
+      return isCommon ? place : `${place}: ${failureReason(one.error)}`;
     });
-    const reason = (isCommon ? undefined : titles[first.error.code]) ?? reasonOf(first.error);
+    const reason = (isCommon ? undefined : titles[first.error.code]) ?? failureReason(first.error);
     const lines = [...examples, `and ${count(group.length - examplesShown, 'more snippet')}`];
     return paragraph(count(group.length, 'snippet'), reason, first.error, lines) + end(group);
   });

@@ -36,7 +36,7 @@ export function contains(folder: string, path: string) {
 type Kind = FileKind | 'code' | 'compressed' | 'binary';
 
 // Everything else counts as text, so that an unknown format is searched.
-const kinds: [kind: Kind, extensions: RegExp][] = [
+const kindsByExtension: [kind: Kind, extensions: RegExp][] = [
   ['html', /^\.(?:html?|xhtml)$/i],
   ['xml', /^\.(?:xml|rss|atom|rdf|svg|xslt?|kml|gpx|opml)$/i],
   ['json', /^\.(?:json|jsonl|ndjson|webmanifest|geojson|jsonld)$/i],
@@ -51,13 +51,13 @@ const kinds: [kind: Kind, extensions: RegExp][] = [
 
 export function fileKind(name: string) {
   const extension = extname(name);
-  return kinds.find(([, extensions]) => extensions.test(extension))?.[0] ?? 'text';
+  return kindsByExtension.find(([, extensions]) => extensions.test(extension))?.[0] ?? 'text';
 }
 
 const KiB = 1024;
 const largeSize = 8 * 1024 * KiB;
 // Small: a piece as a string is soon collected as garbage.
-const pieceSize = 64 * KiB;
+const readSize = 64 * KiB;
 // People write no text of that size.
 const binarySize = 64 * 1024 * KiB;
 // File systems have a coarser clock than `Date.now()`.
@@ -68,7 +68,7 @@ const turnMilliseconds = 10;
 export const overlaps = { key: 64 * KiB, embed: KiB, revision: 8 * KiB };
 
 // For all small files: garbage outside of the heap is collected late.
-const room = Buffer.allocUnsafeSlow(64 * KiB);
+const scratchBuffer = Buffer.allocUnsafeSlow(64 * KiB);
 
 /** Reads a file; `undefined` for a large one, which is read in pieces. Valid until the next file is read. */
 export function readUnlessLarge(file: string) {
@@ -83,7 +83,7 @@ export function readUnlessLarge(file: string) {
 
 /** With its size, for which readFileSync would ask again. Valid until the next file is read. */
 export function readOpened(descriptor: number, size: number) {
-  const bytes = size > room.length ? Buffer.allocUnsafe(size) : room;
+  const bytes = size > scratchBuffer.length ? Buffer.allocUnsafe(size) : scratchBuffer;
   let length = 0;
   for (let read = -1; read !== 0 && length < size; length += read) {
     read = readSync(descriptor, bytes, length, size - length, length);
@@ -102,9 +102,9 @@ export function isLargeBinary(file: string) {
 export function* piecesOf(file: string, overlap: number) {
   const descriptor = openSync(file, 'r');
   try {
-    const buffer = Buffer.allocUnsafe(pieceSize + overlap);
+    const buffer = Buffer.allocUnsafe(readSize + overlap);
     for (let kept = 0; ; ) {
-      const read = readSync(descriptor, buffer, kept, pieceSize, null);
+      const read = readSync(descriptor, buffer, kept, readSize, null);
       if (read === 0) return;
       const piece = buffer.subarray(0, kept + read);
       yield piece;
@@ -119,13 +119,13 @@ export function* piecesOf(file: string, overlap: number) {
 export const statsOf = (file: string) => statSync(file, { throwIfNoEntry: false });
 
 /** Whether a file was written since a time, in milliseconds since the epoch, or just before it. */
-export function isSince(file: Stats | undefined, since: number) {
+export function wasWrittenAfter(file: Stats | undefined, since: number) {
   // A copy may keep the other time of its original.
   return file !== undefined && file.ctimeMs >= since - clockGranularity;
 }
 
 /** Synchronous work on files is several times as fast. The network gets its turns. */
-export async function inTurns<T>(items: readonly T[], work: (item: T) => void) {
+export async function forEachYielding<T>(items: readonly T[], work: (item: T) => void) {
   let turnEnds = performance.now() + turnMilliseconds;
   for (const item of items) {
     work(item);
@@ -135,7 +135,7 @@ export async function inTurns<T>(items: readonly T[], work: (item: T) => void) {
   }
 }
 
-const suffix = '.snippets.tmp';
+const temporarySuffix = '.snippets.tmp';
 
 /**
  * Writes a file and its folder: a reader sees the old bytes or the new ones, even if the process is killed. Permissions stay.
@@ -166,9 +166,9 @@ function copyMode(from: string, to: string) {
 }
 
 /** A fixed name, so that what a killed process leaves is found and removed. */
-export const temporaryFile = (file: string) => file + suffix;
+export const temporaryFile = (file: string) => file + temporarySuffix;
 
-export const isTemporary = (name: string) => name.endsWith(suffix);
+export const isTemporary = (name: string) => name.endsWith(temporarySuffix);
 
 /** @param outcome what became of the file, as a sentence */
 export const writeError = (file: string, error: unknown, outcome: string) =>
@@ -204,7 +204,7 @@ export class StagedFiles {
 
   async commit(targets: Iterable<string> = this.#targets) {
     this.#newFolders = [];
-    await inTurns([...targets], (target) => {
+    await forEachYielding([...targets], (target) => {
       if (this.#targets.delete(target)) renameSync(temporaryFile(target), target);
     });
   }

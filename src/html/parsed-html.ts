@@ -1,6 +1,6 @@
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
 import { applyEdits } from '../embed/html-scanner.ts';
-import { hashSource, hides } from './rules.ts';
+import { contentHidingElements, hashSource } from './rules.ts';
 
 // Loaded only for content that needs a parser.
 
@@ -44,7 +44,7 @@ export function leftOpen(html: string, before = '') {
   if (html.endsWith('<')) return constructs['eof-in-tag'];
   const whole = before + html;
   const swallows = ({ tagName, sourceCodeLocation: place }: Element) =>
-    hides.has(tagName) && place && place.startOffset >= before.length;
+    contentHidingElements.has(tagName) && place && place.startOffset >= before.length;
   // Stands for the rest of the page. It is swallowed if it is no element, or, without a context, in a <template>.
   const rest = elementsOf(`${whole}<snippet-end></snippet-end>`, { templates: before !== '' }).find(
     ({ sourceCodeLocation: place }) => place?.startOffset === whole.length,
@@ -109,7 +109,7 @@ function scriptsOf({ tagName, attrs, sourceCodeLocation: place }: Element, html:
 }
 
 // A script of any other `type` is a data block, which policies ignore.
-const runs = /^(|module|importmap|speculationrules|(text|application)\/(x-)?(java|ecma)script)$/;
+const javaScriptType = /^(|module|importmap|speculationrules|(text|application)\/(x-)?(java|ecma)script)$/;
 
 export type InlineCode = ReturnType<typeof findInlineCode>;
 
@@ -124,7 +124,7 @@ export function findInlineCode(html: string) {
     const given = new Map(attrs.map(({ name, value }) => [name, value]));
     const isInline = !given.has('src') && !given.has('href');
     const type = (given.get('type') ?? '').trim().toLowerCase();
-    if (tagName === 'script' && isInline && runs.test(type)) scripts.push(hashSource(text));
+    if (tagName === 'script' && isInline && javaScriptType.test(type)) scripts.push(hashSource(text));
     if (tagName === 'style') styles.push(hashSource(text));
     hasAttributes ||= attrs.some(({ name }) => name === 'style' || /^on./.test(name));
   }

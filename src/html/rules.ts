@@ -14,7 +14,7 @@ import {
   textOf,
   walk,
 } from '../embed/html-scanner.ts';
-import { asBytes, type Content, decodeAttribute } from '../embed/inline.ts';
+import { asBytes, decodeAttribute, type SnippetContent } from '../embed/inline.ts';
 import { SiteError, type SiteErrorCode } from '../failures/errors.ts';
 import type { RouteToHeaders } from '../settings/astro-version.ts';
 import type { HtmlRules } from '../settings/options.ts';
@@ -23,7 +23,7 @@ import type { InlineCode } from './parsed-html.ts';
 
 const mostTags = 100_000;
 
-export interface PreparedSnippet extends Content {
+export interface PreparedSnippet extends SnippetContent {
   /** Each names the snippet. */
   warnings: string[];
   inlineCode: InlineCode | undefined;
@@ -43,7 +43,7 @@ const parsing = () => import('./parsed-html.ts');
  *
  * @throws SiteError `sanitize-failed`, `too-many-tags`, `script-refused` or `left-open`
  */
-export async function applyRules(
+export async function prepareSnippet(
   { content }: { content: string },
   { request, asHtml }: { request: SnippetRequest; asHtml: boolean },
   rules: HtmlRules & { findImage?: FindImage | undefined },
@@ -123,7 +123,7 @@ function describeBlocked({ scripts, styles, hasAttributes }: InlineCode, policy:
 }
 
 /** Their contents are not shown as part of the page around them. */
-export const hides = new Set(
+export const contentHidingElements = new Set(
   `audio canvas details dialog iframe math noembed noframes noscript object plaintext script select style svg
   template textarea title video xmp`.split(/\s+/),
 );
@@ -136,7 +136,8 @@ export function hasOnlyOrdinaryTags(html: string) {
   for (let found = markup.exec(html); found; found = markup.exec(html)) {
     const tag = /^.\/?[a-z]/i.test(html.slice(found.index, found.index + 3)) && tagAt(html, found.index);
     // Behind a <col>, a parser may drop other elements.
-    if (!tag || hides.has(tag.name) || /^(?:col|colgroup|frameset)$/.test(tag.name)) return false;
+    if (!tag || contentHidingElements.has(tag.name) || /^(?:col|colgroup|frameset)$/.test(tag.name))
+      return false;
     markup.lastIndex = tag.end;
   }
   return true;
@@ -265,11 +266,11 @@ function editTags(
 }
 
 // As in browsers: a URL up to white space, and descriptors up to a comma outside of parentheses.
-const candidate =
+const srcsetCandidate =
   /([^\t\n\f\r ,](?:[^\t\n\f\r ]*[^\t\n\f\r ,])?)(,+(?=[\t\n\f\r ]|$)|(?:[^,(]+|\([^)]*\)?)*)/g;
 
 export const replaceCandidates = (srcset: string, replacement: (url: string) => string) =>
-  srcset.replace(candidate, (_, url: string, rest: string) => replacement(url) + rest);
+  srcset.replace(srcsetCandidate, (_, url: string, rest: string) => replacement(url) + rest);
 
 function replaceUrls(attribute: Attribute, replacement: (url: string) => string) {
   const value = decodeHTMLAttribute(attribute.value);
@@ -297,11 +298,11 @@ export function sourcesOf(
 export function allowSources(policy: string, { scripts, styles }: Sources) {
   const allowed = policy
     .split(',')
-    .map((one) => allow(allow(one, 'script-src', scripts), 'style-src', styles));
+    .map((one) => allowInDirective(allowInDirective(one, 'script-src', scripts), 'style-src', styles));
   return allowed.join(',');
 }
 
-function allow(policy: string, kind: 'script-src' | 'style-src', sources: string[]) {
+function allowInDirective(policy: string, kind: 'script-src' | 'style-src', sources: string[]) {
   const directives = policy.split(';');
   const words = directives.map((directive) => directive.trim().split(/\s+/));
   const names = words.map(([name]) => name?.toLowerCase());
@@ -323,7 +324,7 @@ function allow(policy: string, kind: 'script-src' | 'style-src', sources: string
   return directives.with(index, space + [name, ...list].join(' ')).join(';');
 }
 
-const header = 'content-security-policy';
+const policyHeader = 'content-security-policy';
 
 /** Edits each policy in the head of a page, even if nothing changes. Browsers ignore others. */
 export function allowInPage(page: Buffer, sources: Sources) {
@@ -336,7 +337,7 @@ export function allowInPage(page: Buffer, sources: Sources) {
       isOver ||= tag.name === 'body';
       const attributes = tag.name === 'meta' && !isOver ? attributesOf(html, tag) : [];
       const content = attributes.find(({ name }) => name === 'content');
-      if (content && readAttribute(attributes, 'http-equiv')?.toLowerCase() === header) {
+      if (content && readAttribute(attributes, 'http-equiv')?.toLowerCase() === policyHeader) {
         const policy = decodeAttribute(content.value);
         const allowed = allowSources(policy, sources);
         const edit = replaceValue(content, allowed);
@@ -360,7 +361,7 @@ export function headerPolicies(routes: RouteToHeaders, base: string) {
   }
   return (page: string, sources: Sources) => {
     const headers = known.get(page);
-    const policy = headers?.get(header);
-    if (policy) headers?.set(header, allowSources(policy, sources));
+    const policy = headers?.get(policyHeader);
+    if (policy) headers?.set(policyHeader, allowSources(policy, sources));
   };
 }

@@ -4,7 +4,7 @@ import type { FoundImage } from '../html/rules.ts';
 import type { Assets } from '../settings/settings.ts';
 
 // How their bytes begin. The library that measures images gets nothing else: it has had endless loops.
-const formats: Readonly<Record<string, RegExp>> = {
+const imageSignatures: Readonly<Record<string, RegExp>> = {
   png: /^\x89PNG\r\n/,
   jpeg: /^\xff\xd8\xff/,
   gif: /^GIF8/,
@@ -16,7 +16,7 @@ const extensionOf = (name: string) => name.slice(name.lastIndexOf('.') + 1);
 
 export function imageType(name: string) {
   const format = extensionOf(name).replace('jpg', 'jpeg');
-  return format in formats ? `image/${format}` : undefined;
+  return format in imageSignatures ? `image/${format}` : undefined;
 }
 
 export function imageHref({ folder, prefix }: Assets, file: string) {
@@ -30,7 +30,7 @@ export function examineImage(url: URL, bytes: Uint8Array, contentType: string, a
   // Opened by itself, it would be a page of the site that may run scripts.
   if (declared === 'image/svg+xml') return { flaw: 'it is an SVG, which may contain scripts' };
   const start = Buffer.from(bytes.subarray(0, 16)).toString('latin1');
-  const format = Object.keys(formats).find((name) => formats[name]?.test(start));
+  const format = Object.keys(imageSignatures).find((name) => imageSignatures[name]?.test(start));
   if (!format) return { flaw: 'it is not a PNG, JPEG, GIF, WebP or AVIF image' };
   if (declared.replace('jpg', 'jpeg') !== `image/${format}`) {
     const type = declared === '' ? 'no type' : `the type ${declared}`;
@@ -40,7 +40,7 @@ export function examineImage(url: URL, bytes: Uint8Array, contentType: string, a
     const { width, height, orientation = 1 } = imageSize(bytes);
     // Browsers turn a photograph as its camera says.
     const size = orientation < 5 ? { width, height } : { width: height, height: width };
-    const file = nameOf(url, bytes, format.replace('jpeg', 'jpg'));
+    const file = imageFileName(url, bytes, format.replace('jpeg', 'jpg'));
     if (width > 0 && height > 0) return { copy: { file, ...size, href: imageHref(assets, file) } };
   } catch {
     // As if it had none.
@@ -49,7 +49,7 @@ export function examineImage(url: URL, bytes: Uint8Array, contentType: string, a
 }
 
 /** After the last part of a URL, and the bytes. Safe in every file system and URL. */
-function nameOf({ pathname }: URL, bytes: Uint8Array, extension: string) {
+function imageFileName({ pathname }: URL, bytes: Uint8Array, extension: string) {
   const last = (pathname.split('/').at(-1) ?? '').replace(/\.\w+$/, '').toLowerCase();
   const stem = last.replace(/%[0-9a-f]{2}|[^a-z0-9]+/g, '-').slice(0, 40);
   return `${stem.replace(/^-+|-+$/g, '') || 'image'}.${hash('sha256', bytes).slice(0, 20)}.${extension}`;

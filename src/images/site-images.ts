@@ -6,7 +6,7 @@ import { systemClock } from '../client/clock.ts';
 import { defaultLimits } from '../client/limits.ts';
 import { SnippetError } from '../client/snippet-request.ts';
 import { cleanText, containsKnownKey, reasonOf } from '../client/text.ts';
-import { httpsTransport, NoAnswer } from '../client/transport.ts';
+import { httpsTransport, TransportError } from '../client/transport.ts';
 import type { FoundImage } from '../html/rules.ts';
 import type { ImageSettings, Settings } from '../settings/settings.ts';
 import { examineImage, imageType } from './image-file.ts';
@@ -18,10 +18,10 @@ export type RecordedImages = Map<string, FoundImage>;
 
 const largestImage = 10 * 1024 * 1024;
 const longestUrl = 8_000;
-const concurrency = 8;
-const attempts = 3;
-const attemptTimeout = 15_000;
-const retryBase = 250;
+const maxDownloads = 8;
+const maxDownloadAttempts = 3;
+const downloadTimeout = 15_000;
+const downloadRetryBase = 250;
 // A dev server asks again.
 const failureLasts = 60_000;
 
@@ -36,15 +36,21 @@ export type SiteImages = ReturnType<typeof openImages>;
 export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: base }: SiteImagesOptions) {
   const cache = createStorage(base === undefined ? {} : { driver: fsLite({ base }) });
   const limits = { ...defaultLimits, bodyBytes: largestImage };
-  const transport = httpsTransport({ ca, concurrency, limits, server: 'its host', needsEnd: true });
-  const queue = pLimit(concurrency);
+  const transport = httpsTransport({
+    ca,
+    concurrency: maxDownloads,
+    limits,
+    server: 'its host',
+    needsEnd: true,
+  });
+  const queue = pLimit(maxDownloads);
   const asked = new Map<string, Promise<FoundImage>>();
   const ended = new AbortController();
 
   /** `undefined` if its host is not one of the site's. */
   async function find(url: URL, { mayDownload = true } = {}) {
     if (!hosts.includes(url.host)) return undefined;
-    const known = refusalOf(url) ?? recorded?.get(url.href) ?? asked.get(url.href);
+    const known = refuseImageUrl(url) ?? recorded?.get(url.href) ?? asked.get(url.href);
     // The first that is known: a download comes too late.
     if (!mayDownload) return Promise.race([...(known ? [known] : []), look(url, false)]);
     if (known) return known;
@@ -62,13 +68,14 @@ export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: 
     if (!mayDownload) return { copy, flaw: 'there was no time left to download it (`timeout`)' };
     for (let attempt = 1; ; attempt += 1) {
       const { isTrouble, ...found } = { copy, ...(await download(url, kept)) };
-      if (!isTrouble || attempt === attempts) return { ...found, flaw: found.flaw && cleanText(found.flaw) };
-      await systemClock.wait(systemClock.random() * retryBase * 2 ** attempt, ended.signal);
+      if (!isTrouble || attempt === maxDownloadAttempts)
+        return { ...found, flaw: found.flaw && cleanText(found.flaw) };
+      await systemClock.wait(systemClock.random() * downloadRetryBase * 2 ** attempt, ended.signal);
     }
   }
 
   async function readKept(url: URL) {
-    const { file = '', etag } = (await cache.getItem<Record<string, string>>(keyOf(url))) ?? {};
+    const { file = '', etag } = (await cache.getItem<Record<string, string>>(imageKey(url))) ?? {};
     const bytes = await read(file);
     const copy = bytes && examineImage(url, bytes, imageType(file) ?? '', assets).copy;
     return copy && { copy, etag };
@@ -88,9 +95,9 @@ export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: 
     ended.signal.throwIfAborted();
     // A list would let a host choose a format that older browsers lack.
     const headers = { accept: 'image/*', ...(kept?.etag && { 'if-none-match': kept.etag }) };
-    const request = { url: url.href, headers, milliseconds: attemptTimeout };
+    const request = { url: url.href, headers, milliseconds: downloadTimeout };
     const answer = await transport.send(request, ended.signal).catch((error: unknown) => {
-      if (!(error instanceof NoAnswer)) throw error;
+      if (!(error instanceof TransportError)) throw error;
       return { flaw: error.message, isTrouble: error.kind === 'network' || error.kind === 'timeout' };
     });
     if ('flaw' in answer) return answer;
@@ -108,7 +115,7 @@ export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: 
     try {
       // One that is there may be read right now.
       if (!(await read(file))) await cache.setItemRaw(file, body);
-      await cache.setItem(keyOf(url), { file, etag });
+      await cache.setItem(imageKey(url), { file, etag });
       return image;
     } catch (error) {
       return { flaw: `it could not be kept: ${reasonOf(error)}` };
@@ -124,9 +131,9 @@ export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: 
   return { find, read, close };
 }
 
-const keyOf = ({ href }: URL) => `${hash('sha256', href)}.json`;
+const imageKey = ({ href }: URL) => `${hash('sha256', href)}.json`;
 
-function refusalOf({ protocol, username, password, href }: URL): FoundImage | undefined {
+function refuseImageUrl({ protocol, username, password, href }: URL): FoundImage | undefined {
   if (protocol !== 'https:') return { flaw: 'its URL does not begin with https:' };
   if (username !== '' || password !== '') return { flaw: 'its URL contains a user name or a password' };
   if (href.length > longestUrl) return { flaw: `its URL is longer than ${longestUrl} characters` };

@@ -25,7 +25,7 @@ export type SnippetEntry =
   | { id: number; params?: Params | undefined }
   | { of: SnippetDefinition; params?: Params | undefined };
 
-const schema = z.object({
+const entrySchema = z.object({
   /** HTML, after the site's rules were applied. Its images have their original URLs. */
   content: z.string(),
   /** The content without tags, with its entities decoded. */
@@ -48,14 +48,16 @@ const schema = z.object({
  * @example
  * const snippets = defineCollection({ loader: snippetLoader({ banner: { id: 42 } }) });
  */
-export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & { schema: typeof schema } {
+export function snippetLoader(
+  entries: Record<string, SnippetEntry>,
+): Loader & { schema: typeof entrySchema } {
   return {
     name: 'astro-snippets',
-    schema,
+    schema: entrySchema,
     async load({ collection, config, store, generateDigest, parseData, logger }) {
       const requests = new Map<string, SnippetRequest>();
       for (const [id, entry] of Object.entries(entries)) {
-        requests.set(id, await requestOf(entry, entryName({ collection, entry: id })));
+        requests.set(id, await entryRequest(entry, entryName({ collection, entry: id })));
       }
       // The integration fetches, since a loader must not have the key.
       const { hooks } = config.integrations.find(({ name }) => name === 'astro-snippets') ?? {};
@@ -82,7 +84,7 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & {
   };
 }
 
-async function requestOf(entry: SnippetEntry, place: string) {
+async function entryRequest(entry: SnippetEntry, place: string) {
   try {
     if ('of' in entry) return await definedRequest(entry.of, entry.params);
     return createRequest(entry.id, entry.params);

@@ -10,10 +10,10 @@ import type { HtmlRules } from '../settings/options.ts';
 import type { EnvironmentFiles, Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import type { FetchedSnippet, KeptAnswer } from '../snippets/fetch-snippets.ts';
-import { isCode, missingNote, removeOtherPacks } from './record-files.ts';
+import { hasErrorCode, missingNote, removeOtherPacks } from './record-files.ts';
 
 // Changes with these types: no other version is read.
-const version = 14;
+const manifestVersion = 15;
 
 /** Which snippets are where. Times that are numbers are in milliseconds since the epoch. */
 export interface Manifest {
@@ -48,26 +48,26 @@ export interface Manifest {
   pack?: { id: string; length: number /** Of this package. */; version: string } | undefined;
   snippets: RecordedSnippet[];
   /** Before the last build or refresh. */
-  before?: { at: string; snippets: (SnippetRequest & { hash?: string | undefined })[] } | undefined;
+  previous?: { at: string; snippets: (SnippetRequest & { hash?: string | undefined })[] } | undefined;
   files: ManifestFile[];
   /** Each with the hash of the content that it shows. */
   collections: (CollectionEntry & { snippet: number; content: string })[];
   /** The integrations that may have changed files later. */
-  lateHooks?: string[] | undefined;
+  laterIntegrations?: string[] | undefined;
   /** Whether the command of `refresh --after` has yet to succeed. */
   pending?: true | undefined;
 }
 
 export interface RecordedSnippet extends SnippetRequest {
   /** `undefined` if embeds show their children instead. */
-  content?: ManifestContent | undefined;
+  content?: RecordedContent | undefined;
   /** Whether it does not exist: its embeds are optional. */
   missing?: true | undefined;
   /** Whether all embeds show its text: no rules for HTML apply. */
   asText?: true | undefined;
 }
 
-export type ManifestContent = ReturnType<typeof contentRecord>;
+export type RecordedContent = ReturnType<typeof toRecordedContent>;
 
 export interface ManifestFile {
   /** Its path in the output, with slashes. */
@@ -76,34 +76,48 @@ export interface ManifestFile {
   /** The snippets of its embeds, in their order, by their indexes. */
   shows: number[];
   /** Where the pack has it: the first byte, and how many. */
-  at: number;
-  length: number;
+  packOffset: number;
+  packLength: number;
   /** When both stay, so does its hash. */
   size: number;
-  time: number;
+  modifiedAt: number;
   /** The snippets whose embeds in this file are all optional. */
   optional?: number[] | undefined;
   /** The hashes of contents that it shows instead of the snippets'; `null` for children. */
-  older?: Record<string, string | null> | undefined;
+  staleContentHashes?: Record<string, string | null> | undefined;
   /**
    * The hashes that it and its copies may have after a refresh or `inline` that was killed, or is in progress. The last shows
    * the contents on record.
    */
-  next?: string[] | undefined;
+  expectedHashes?: string[] | undefined;
   /** Files that hold the same, such as `200.html`. */
   copies?: string[] | undefined;
   /** The hashes of what it was before, latest first. */
-  past?: string[] | undefined;
+  previousHashes?: string[] | undefined;
   /** Whether the build changed it after inlining, such as with a minifier. */
-  isLate?: true | undefined;
+  changedAfterInlining?: true | undefined;
 }
 
-/** As an array: the names would be a third of the manifest, and of the time to read it. */
-const writtenFile = ({ name, hash, shows, at, length, size, time, ...more }: ManifestFile) =>
-  [name, hash, shows, at, length, size, time, more] as const;
+/** A {@link ManifestFile} as JSON: an array, as the names would be a third of the manifest, and of the time to read it. */
+type FileTuple = readonly [
+  name: string,
+  hash: string,
+  shows: number[],
+  packOffset: number,
+  packLength: number,
+  size: number,
+  modifiedAt: number,
+  more: Partial<ManifestFile>,
+];
 
-function fileOf([name, hash, shows, at, length, size, time, more]: ReturnType<typeof writtenFile>) {
-  return { name, hash, shows, at, length, size, time, ...more };
+function toFileTuple(file: ManifestFile): FileTuple {
+  const { name, hash, shows, packOffset, packLength, size, modifiedAt, ...more } = file;
+  return [name, hash, shows, packOffset, packLength, size, modifiedAt, more];
+}
+
+function fromFileTuple(tuple: FileTuple): ManifestFile {
+  const [name, hash, shows, packOffset, packLength, size, modifiedAt, more] = tuple;
+  return { name, hash, shows, packOffset, packLength, size, modifiedAt, ...more };
 }
 
 // 128 bits are enough. The other 128 would be a sixth of the manifest.
@@ -123,7 +137,7 @@ export function supersededBy(before: Manifest | undefined) {
   };
 }
 
-export function contentRecord(snippet: FetchedSnippet) {
+export function toRecordedContent(snippet: FetchedSnippet) {
   const { content, variant, milliseconds, fetchedAt = Date.now(), inlineCode, images, classes } = snippet;
   return {
     /** Of what the service sent. */
@@ -141,7 +155,7 @@ export function contentRecord(snippet: FetchedSnippet) {
   };
 }
 
-export function asBefore({ builtAt, refreshedAt, snippets }: Manifest) {
+export function toSnapshot({ builtAt, refreshedAt, snippets }: Manifest) {
   const hashes = snippets.map(({ id, params, key, content }) => ({ id, params, key, hash: content?.hash }));
   return { at: refreshedAt ?? builtAt, snippets: hashes };
 }
@@ -158,11 +172,11 @@ export async function readManifest(file: string) {
   try {
     const { version: writtenAs, files, ...manifest } = JSON.parse(await readFile(file, 'utf8'));
     if (writtenAs === undefined) return { flaw: 'is damaged' };
-    if (writtenAs !== version) return { flaw: 'was written by another version of astro-snippets' };
+    if (writtenAs !== manifestVersion) return { flaw: 'was written by another version of astro-snippets' };
     const fromHere = (path: string) => resolve(dirname(file), path);
-    return { manifest: withFolders({ ...manifest, files: files.map(fileOf) }, fromHere) };
+    return { manifest: withFolders({ ...manifest, files: files.map(fromFileTuple) }, fromHere) };
   } catch (error) {
-    return { flaw: isCode(error, 'ENOENT') ? 'is missing' : 'is damaged' };
+    return { flaw: hasErrorCode(error, 'ENOENT') ? 'is missing' : 'is damaged' };
   }
 }
 
@@ -170,30 +184,30 @@ export async function readManifest(file: string) {
 export function writeManifest(file: string, manifest: Manifest) {
   // A known name, as a killed process may have left it.
   const relocated = withFolders(manifest, (path) => relative(dirname(file), path));
-  const written = { version, ...relocated, files: manifest.files.map(writtenFile) };
+  const written = { version: manifestVersion, ...relocated, files: manifest.files.map(toFileTuple) };
   writeAtomically(file, JSON.stringify(written), temporaryFile(file));
   rmSync(missingNote(file), { force: true });
   removeOtherPacks(file, manifest);
 }
 
 /** What the snippets of a manifest show; `undefined` for children. */
-export type Contents = readonly (ManifestContent | undefined)[];
+export type Contents = readonly (RecordedContent | undefined)[];
 
 /** `undefined` where the file shows children. */
-export function hashShown({ snippets }: Manifest, { older }: ManifestFile, snippet: number) {
-  const known = older?.[snippet];
+export function displayedHash({ snippets }: Manifest, { staleContentHashes }: ManifestFile, snippet: number) {
+  const known = staleContentHashes?.[snippet];
   return known === undefined ? snippets[snippet]?.content?.hash : (known ?? undefined);
 }
 
 /** The snippets of a file with other contents now, each once. */
-export const outdatedIn = (manifest: Manifest, file: ManifestFile, now: Contents) => [
-  ...new Set(file.shows.filter((index) => hashShown(manifest, file, index) !== now[index]?.hash)),
+export const findStaleSnippets = (manifest: Manifest, file: ManifestFile, now: Contents) => [
+  ...new Set(file.shows.filter((index) => displayedHash(manifest, file, index) !== now[index]?.hash)),
 ];
 
-export type ShownSnippet = ReturnType<typeof shownOn>[number];
+export type SnippetUsage = ReturnType<typeof findUsage>[number];
 
 /** The snippets of a manifest, and where each is shown; with `now`, only what changes. */
-export function shownOn(manifest: Manifest, now?: Contents) {
+export function findUsage(manifest: Manifest, now?: Contents) {
   const shown = manifest.snippets.map((recorded, index) => ({
     recorded,
     pages: [] as string[],
@@ -202,7 +216,7 @@ export function shownOn(manifest: Manifest, now?: Contents) {
     newHash: now?.[index]?.hash,
   }));
   for (const file of manifest.files) {
-    const indexes = now ? outdatedIn(manifest, file, now) : new Set(file.shows);
+    const indexes = now ? findStaleSnippets(manifest, file, now) : new Set(file.shows);
     for (const index of indexes) shown[index]?.pages.push(file.name);
   }
   for (const { collection, entry, snippet, content } of manifest.collections) {
@@ -212,8 +226,8 @@ export function shownOn(manifest: Manifest, now?: Contents) {
 }
 
 /** What is fetched. Without children: where the site shows them, it waits for the snippet. */
-export function usesOf(manifest: Manifest) {
-  const uses = shownOn(manifest).map(({ recorded: request, pages, collections }) => {
+export function usesFromManifest(manifest: Manifest) {
+  const uses = findUsage(manifest).map(({ recorded: request, pages, collections }) => {
     const places = [...pages, ...collections.map(entryName)];
     const optionalPlaces = new Set<string>();
     return { request, places, placesWithoutChildren: places, optionalPlaces, asHtml: !request.asText };

@@ -10,7 +10,7 @@ import { packFile } from './record-files.ts';
 // take seconds.
 
 // A call for each page would take five times as long.
-const pieceSize = 1024 * 1024;
+const writeSize = 1024 * 1024;
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
@@ -18,7 +18,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 export function packWriter(manifest: string) {
   const id = randomBytes(8).toString('hex');
   const file = packFile(manifest, id);
-  const piece = Buffer.allocUnsafe(pieceSize);
+  const piece = Buffer.allocUnsafe(writeSize);
   let used = 0;
   let length = 0;
   const write = (bytes: Buffer) => {
@@ -31,15 +31,15 @@ export function packWriter(manifest: string) {
   };
   return {
     add(page: Buffer) {
-      const at = length;
+      const packOffset = length;
       length += page.length;
-      if (used + page.length > pieceSize) {
+      if (used + page.length > writeSize) {
         write(piece.subarray(0, used));
         used = 0;
       }
-      if (page.length > pieceSize) write(page);
+      if (page.length > writeSize) write(page);
       else used += page.copy(piece, used);
-      return { at, length: page.length };
+      return { packOffset, packLength: page.length };
     },
     finish() {
       if (length === 0) return undefined;
@@ -62,12 +62,12 @@ export function openPack(manifest: string, { pack }: Manifest) {
   return {
     /** The end of a sentence that begins with the pages. */
     flaw,
-    read({ name, at, length }: ManifestFile) {
+    read({ name, packOffset, packLength }: ManifestFile) {
       if (flaw) throw refuse(`The pages as they were generated ${flaw}.`);
-      const page = Buffer.allocUnsafe(length);
+      const page = Buffer.allocUnsafe(packLength);
       const descriptor = openSync(file, 'r');
       try {
-        if (readSync(descriptor, page, 0, length, at) === length) return page;
+        if (readSync(descriptor, page, 0, packLength, packOffset) === packLength) return page;
       } finally {
         closeSync(descriptor);
       }

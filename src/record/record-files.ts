@@ -107,9 +107,9 @@ export interface LockHolder {
 }
 
 // Rendering blocks the event loop: a heartbeat may be late.
-const heartbeat = 5_000;
-const patience = 30_000;
-const pause = 100;
+const heartbeatInterval = 5_000;
+const abandonedAfter = 30_000;
+const pollInterval = 100;
 const refreshPatience = 60_000;
 
 /** The lock of an output: beside the manifest, unless Astro empties that folder. */
@@ -135,8 +135,8 @@ export function takeLock(file: string, work: LockHolder['work']) {
   while (!create()) {
     const holder = readHolder(file);
     if (!holder) continue;
-    if (!isAbandoned(file, holder)) return undefined;
-    remove(file, holder);
+    if (!isLockAbandoned(file, holder)) return undefined;
+    removeLock(file, holder);
   }
   const beat = setInterval(() => {
     const now = new Date();
@@ -149,14 +149,14 @@ export function takeLock(file: string, work: LockHolder['work']) {
     } catch {
       // Tried again with the next beat.
     }
-  }, heartbeat).unref();
+  }, heartbeatInterval).unref();
   return {
     token: own.token,
     /** Unless it was taken over. Never throws: the work is done. */
     release() {
       clearInterval(beat);
       try {
-        remove(file, own);
+        removeLock(file, own);
       } catch {
         // Another process takes it once this one has ended.
       }
@@ -188,7 +188,7 @@ export async function waitUntilFree(file: string, { log, refuse, clock, signal }
     refuse?.(holder);
     if (!isLogged) log(`Waiting for ${describeHolder(holder)}.`);
     isLogged = true;
-    await clock.wait(pause, signal);
+    await clock.wait(pollInterval, signal);
   }
 }
 
@@ -206,7 +206,7 @@ export function lockForBuild(file: string, folder: string, log: WaitOptions['log
 /** Who holds a lock, unless it is abandoned. */
 export function holderOf(file: string) {
   const holder = readHolder(file);
-  return holder && !isAbandoned(file, holder) ? holder : undefined;
+  return holder && !isLockAbandoned(file, holder) ? holder : undefined;
 }
 
 function describeHolder({ pid, host }: LockHolder) {
@@ -215,13 +215,13 @@ function describeHolder({ pid, host }: LockHolder) {
 }
 
 /** Removes a lock, which another process may take in the meantime. */
-function remove(file: string, { token }: LockHolder) {
+function removeLock(file: string, { token }: LockHolder) {
   if (readHolder(file)?.token !== token) return;
   const aside = `${file}.${randomUUID()}`;
   try {
     renameSync(file, aside);
   } catch (error) {
-    if (isCode(error, 'ENOENT')) return;
+    if (hasErrorCode(error, 'ENOENT')) return;
     throw writeError(file, error, 'The lock of a process that has ended is still there.');
   }
   if (readHolder(aside)?.token !== token) writeNew(file, readFileSync(aside, 'utf8'));
@@ -235,7 +235,7 @@ function writeNew(file: string, text: string) {
     writeFileSync(file, text, { flag: 'wx' });
     return true;
   } catch (error) {
-    if (isCode(error, 'EEXIST')) return false;
+    if (hasErrorCode(error, 'EEXIST')) return false;
     throw error;
   }
 }
@@ -245,13 +245,13 @@ function readHolder(file: string) {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    return isCode(error, 'ENOENT') ? undefined : { work: 'build', token: '', pid: 0, host: '' };
+    return hasErrorCode(error, 'ENOENT') ? undefined : { work: 'build', token: '', pid: 0, host: '' };
   }
 }
 
 /** A program that builds again still has the lock of a build that failed: Astro has no hook for that. */
-function isAbandoned(file: string, { work, host, pid, started }: LockHolder) {
-  if (host !== hostname()) return Date.now() - (statsOf(file)?.mtimeMs ?? 0) > patience;
+function isLockAbandoned(file: string, { work, host, pid, started }: LockHolder) {
+  if (host !== hostname()) return Date.now() - (statsOf(file)?.mtimeMs ?? 0) > abandonedAfter;
   return !isAlive(pid) || startTimeOf(pid) !== started || (work === 'build' && pid === process.pid);
 }
 
@@ -260,7 +260,7 @@ function isAlive(pid: number) {
     return process.kill(pid, 0);
   } catch (error) {
     // It is another user's.
-    return isCode(error, 'EPERM');
+    return hasErrorCode(error, 'EPERM');
   }
 }
 
@@ -274,5 +274,5 @@ function startTimeOf(pid: number) {
   }
 }
 
-export const isCode = (error: unknown, code: string) =>
+export const hasErrorCode = (error: unknown, code: string) =>
   (error as NodeJS.ErrnoException | undefined)?.code === code;

@@ -11,7 +11,7 @@ import type { SiteUrls } from './site-urls.ts';
 const certificates = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
 
 // With one that cannot be read, Node would trust the others, or none, and each request would fail.
-const pem = z
+const pemSchema = z
   .string()
   .refine((text) => text.match(certificates)?.every((one) => succeeds(() => new X509Certificate(one))), {
     error: ({ input }) =>
@@ -20,12 +20,12 @@ const pem = z
         : 'must be the text of a certificate (PEM), not the path of a file. A path goes into NODE_EXTRA_CA_CERTS.',
   });
 
-const duration = z
+const durationSchema = z
   .string()
   .transform(parseDuration)
   .pipe(z.number('must be a duration with its unit, such as "30s" or "7d"'));
 
-const driver = z.union([
+const driverSchema = z.union([
   z.string().refine(isDriverName, 'must be the name of an unstorage driver, such as "redis"'),
   z.custom<Driver>(
     (value) => typeof (value as Partial<Driver> | null)?.getItem === 'function',
@@ -45,14 +45,14 @@ export interface PageOfEmbed {
 
 const cacheOptions = {
   /** An unstorage driver, or the name of one, such as `'redis'`. @default files in Astro's cache directory */
-  driver: driver.optional(),
+  driver: driverSchema.optional(),
   /** Options for the driver that is named, such as `{ url: process.env.REDIS_URL }`. */
   options: z.record(z.string(), z.unknown()).optional(),
   /** How old a cached answer a build may use, such as `'10m'`. By default, every build makes requests. */
-  maxAge: duration.default(0),
+  maxAge: durationSchema.default(0),
 };
 
-const host = z
+const hostSchema = z
   .string()
   .refine(
     (text) => /^[^\s/?#@*\\]+$/.test(text) && URL.canParse(`https://${text}`),
@@ -62,7 +62,7 @@ const host = z
 
 const imageOptions = {
   /** The hosts whose images are downloaded, such as `['cdn.example']`; with its port where it is not 443. */
-  hosts: z.array(host).min(1, 'must name a host'),
+  hosts: z.array(hostSchema).min(1, 'must name a host'),
 };
 
 /**
@@ -75,7 +75,7 @@ const options = {
   /** What comes before `/snippets/42`. Used if rendering does not exist or keeps failing. */
   retrieveBaseUrl: z.string().optional(),
   /** Certificates (PEM text) to trust in addition to the system's. */
-  ca: z.union([pem, z.array(pem)]).optional(),
+  ca: z.union([pemSchema, z.array(pemSchema)]).optional(),
   /**
    * The most requests at once. A build starts with 20, and makes more over HTTP/2 while the service keeps up.
    *
@@ -88,13 +88,13 @@ const options = {
    * @default '30m'
    */
   // Long enough for 100,000 snippets of a slow service, and shorter than a CI system waits.
-  timeout: duration.default(30 * 60_000),
+  timeout: durationSchema.default(30 * 60_000),
   /**
    * How long a build tries a service that gives no answer, or only errors such as 503.
    *
    * @default '60s'
    */
-  patience: duration.default(defaultPatience),
+  patience: durationSchema.default(defaultPatience),
   /** Where a snippet is edited, for the dev toolbar and `editLinks`: a function from an id to a URL. */
   editUrl: functionOf<(id: string) => string>().optional(),
   /**
@@ -111,7 +111,7 @@ const options = {
    *
    * @default never
    */
-  staleIfError: duration.default(0),
+  staleIfError: durationSchema.default(0),
   /**
    * Builds from the cache alone, without requests.
    *
@@ -167,7 +167,7 @@ const options = {
   classes: z.boolean().default(false),
 };
 
-const schema = z
+const optionsSchema = z
   .strictObject(options)
   .refine(
     ({ cache, staleIfError, offline }) => cache !== false || (staleIfError === 0 && !offline),
@@ -181,7 +181,7 @@ const schema = z
 /** The options of `snippets()` in the Astro config. The API key is not one: it comes from the environment only. */
 export type SnippetsOptions = z.input<z.ZodObject<typeof options>>;
 
-export type ParsedOptions = z.output<typeof schema>;
+export type ParsedOptions = z.output<typeof optionsSchema>;
 
 /** What is done to content before it goes into a page as HTML. */
 export interface HtmlRules extends Pick<ParsedOptions, 'sanitize' | 'scripts' | 'strict'> {
@@ -197,9 +197,9 @@ export function parseOptions(
   headline = 'The options of snippets() in the Astro config are invalid',
 ) {
   // Used once, and compiling a parser would take longer.
-  const parsed = schema.safeParse(given, { jitless: true });
+  const parsed = optionsSchema.safeParse(given, { jitless: true });
   if (parsed.success) return parsed.data;
-  const flaws = parsed.error.issues.flatMap((issue) => describe(issue));
+  const flaws = parsed.error.issues.flatMap((issue) => describeIssue(issue));
   throw userError(
     'invalid-options',
     [`${headline}:`, ...flaws].join('\n- '),
@@ -222,11 +222,11 @@ function succeeds(call: () => unknown) {
   }
 }
 
-function describe(issue: z.core.$ZodIssue, inside: readonly PropertyKey[] = []): string[] {
+function describeIssue(issue: z.core.$ZodIssue, inside: readonly PropertyKey[] = []): string[] {
   const path = [...inside, ...issue.path];
   // The last alternative has the most to say.
   if (issue.code === 'invalid_union') {
-    return issue.errors.at(-1)?.flatMap((nested) => describe(nested, path)) ?? [];
+    return issue.errors.at(-1)?.flatMap((nested) => describeIssue(nested, path)) ?? [];
   }
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => `"${cleanText([...path, key].join('.'))}" is not an option`);

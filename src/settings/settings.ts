@@ -11,7 +11,7 @@ import { astroPackage } from './astro-version.ts';
 import type { HtmlRules, ParsedOptions } from './options.ts';
 import type { SiteUrls } from './site-urls.ts';
 
-export const variables = {
+export const environmentVariables = {
   apiKey: 'SNIPPETS_API_KEY',
   apiKeyFile: 'SNIPPETS_API_KEY_FILE',
   renderBaseUrl: 'SNIPPETS_RENDER_BASE_URL',
@@ -27,7 +27,7 @@ export interface EnvironmentFiles {
   directory: string | false;
 }
 
-const prefix = 'SNIPPETS_';
+const variablePrefix = 'SNIPPETS_';
 
 /** Reads the variables as Vite does. Fails with an AstroError if browsers can read one that contains the key. */
 export const environmentPlugin = (onRead: (environment: Environment, files: EnvironmentFiles) => void) => ({
@@ -36,7 +36,7 @@ export const environmentPlugin = (onRead: (environment: Environment, files: Envi
     const files = { mode, directory };
     const environment = await readEnvironment(files, { env: process.env, cwd: process.cwd() });
     onRead(environment, files);
-    const key = environment[variables.apiKey];
+    const key = environment[environmentVariables.apiKey];
     if (!key) return;
     // Public, whether a page uses it today or not.
     const search = keySearch(key);
@@ -52,26 +52,26 @@ export async function readEnvironment(
   { directory, mode }: EnvironmentFiles,
   { env, cwd }: { env: Environment; cwd: string },
 ) {
-  const read = directory === false ? {} : await readFiles(directory, mode);
-  const all = Object.entries({ ...read, ...env }).filter(([name]) => name.startsWith(prefix));
+  const read = directory === false ? {} : await readEnvFiles(directory, mode);
+  const all = Object.entries({ ...read, ...env }).filter(([name]) => name.startsWith(variablePrefix));
   const environment: Environment = Object.fromEntries(all);
-  const file = environment[variables.apiKeyFile];
-  if (!file || environment[variables.apiKey]) return environment;
+  const file = environment[environmentVariables.apiKeyFile];
+  if (!file || environment[environmentVariables.apiKey]) return environment;
   try {
     // Editors end a file with a line break.
     const key = readFileSync(resolve(cwd, directory || '', file), 'utf8').replace(/\r?\n$/, '');
-    return { ...environment, [variables.apiKey]: key };
+    return { ...environment, [environmentVariables.apiKey]: key };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return environment;
     throw userError(
       'unreadable-key-file',
-      `The file named by ${variables.apiKeyFile} could not be read: ${code}.`,
+      `The file named by ${environmentVariables.apiKeyFile} could not be read: ${code}.`,
     );
   }
 }
 
-async function readFiles(directory: string, mode: string): Promise<Environment> {
+async function readEnvFiles(directory: string, mode: string): Promise<Environment> {
   const names = ['.env', '.env.local', `.env.${mode}`, `.env.${mode}.local`];
   const files = names.map((name) => join(directory, name)).filter(existsSync);
   const astro = files.length > 0 && astroPackage(directory);
@@ -81,7 +81,7 @@ async function readFiles(directory: string, mode: string): Promise<Environment> 
   // Astro's own: ours could be another version. Loading it takes as long as a short command.
   const vite = createRequire(astro).resolve('vite');
   const { loadEnv }: typeof import('vite') = await import(pathToFileURL(vite).href);
-  return loadEnv(mode, directory, prefix);
+  return loadEnv(mode, directory, variablePrefix);
 }
 
 const urlOptions = ['renderBaseUrl', 'retrieveBaseUrl'] as const;
@@ -127,17 +127,17 @@ export function resolveSettings(
   const { links, csp, images, ...more } = options;
   const baseUrl = (name: UrlOption) => {
     const option = options[name];
-    const variable = variables[name];
+    const variable = environmentVariables[name];
     if (option !== undefined) return parseBaseUrl(`The option ${name}`, option).href;
     return environment[variable] ? parseBaseUrl(variable, environment[variable]).href : undefined;
   };
   const folder = more.cache && cacheDirectory ? join(cacheDirectory, 'astro-snippets') : undefined;
   try {
-    const key = environment[variables.apiKey];
+    const key = environment[environmentVariables.apiKey];
     return {
       ...more,
-      apiKey: key ? checkApiKey(key, variables.apiKey) : undefined,
-      hasKeyFile: Boolean(environment[variables.apiKeyFile]),
+      apiKey: key ? checkApiKey(key, environmentVariables.apiKey) : undefined,
+      hasKeyFile: Boolean(environment[environmentVariables.apiKeyFile]),
       renderBaseUrl: baseUrl('renderBaseUrl'),
       retrieveBaseUrl: baseUrl('retrieveBaseUrl'),
       urlOptions: urlOptions.filter((name) => options[name] !== undefined),
@@ -166,8 +166,11 @@ export const isWithoutKey = ({ apiKey, missingKey }: Settings) => !apiKey && mis
 /** `text` begins a sentence, without the path, which may be a key by mistake. */
 export function whyWithoutKey({ hasKeyFile }: Settings): { code: ErrorCode; text: string } {
   return hasKeyFile
-    ? { code: 'unreadable-key-file', text: `The file named by ${variables.apiKeyFile} does not exist` }
-    : { code: 'missing-key', text: `${variables.apiKey} is not set` };
+    ? {
+        code: 'unreadable-key-file',
+        text: `The file named by ${environmentVariables.apiKeyFile} does not exist`,
+      }
+    : { code: 'missing-key', text: `${environmentVariables.apiKey} is not set` };
 }
 
 export const withoutKeyWarning = (settings: Settings) =>

@@ -11,7 +11,7 @@ import { type ClientParts, type Snippet, SnippetClient } from '../client/snippet
 import { SnippetError, type SnippetRequest } from '../client/snippet-request.ts';
 import { cleanText, containsKnownKey, formatDuration, reasonOf } from '../client/text.ts';
 import {
-  effectOf,
+  consequenceOf,
   type FailedSnippet,
   type Failures,
   failureWarnings,
@@ -22,7 +22,7 @@ import {
   throwFailures,
 } from '../failures/errors.ts';
 import { writeAtomically } from '../files/files.ts';
-import { applyRules, type PreparedSnippet } from '../html/rules.ts';
+import { type PreparedSnippet, prepareSnippet } from '../html/rules.ts';
 import type { RecordedImages, SiteImages } from '../images/site-images.ts';
 import {
   hasConnection,
@@ -177,7 +177,7 @@ export class SnippetFetcher {
   async #applyRules(answer: Answer, shown: ShownAs, { mayDownload = true } = {}) {
     const images = await this.#images;
     const findImage = images && ((url: URL) => images.find(url, { mayDownload }));
-    return { ...answer, ...(await applyRules(answer, shown, { ...this.#settings, findImage })) };
+    return { ...answer, ...(await prepareSnippet(answer, shown, { ...this.#settings, findImage })) };
   }
 }
 
@@ -228,7 +228,7 @@ export function openAnswers(settings: Settings, options: FetcherOptions) {
     };
     return {
       client: new SnippetClient(connection, parts),
-      kept: cache && answerFolder ? keptAnswers(answerFolder, cache, settings, warn) : undefined,
+      kept: cache && answerFolder ? openAnswerCache(answerFolder, cache, settings, warn) : undefined,
     };
   };
 
@@ -250,7 +250,8 @@ export function openAnswers(settings: Settings, options: FetcherOptions) {
 
   /** The last good content, for the rest of the run. @throws `error` without one, or if the service refuses. */
   const lastGood = async (request: SnippetRequest, error: unknown) => {
-    if (staleIfError === 0 || !(error instanceof SnippetError) || effectOf(error) !== 'children') throw error;
+    if (staleIfError === 0 || !(error instanceof SnippetError) || consequenceOf(error) !== 'children')
+      throw error;
     const kept = await recall(request, staleIfError);
     if (!kept) throw error;
     const answer = { ...kept, error };
@@ -301,7 +302,7 @@ export function openAnswers(settings: Settings, options: FetcherOptions) {
     prefetch(request: SnippetRequest) {
       if (!hasConnection(settings) || isEnded) return;
       get(request).catch((error) => {
-        isEnded ||= isSnippetFailure(error) && effectOf(error) === 'end';
+        isEnded ||= isSnippetFailure(error) && consequenceOf(error) === 'end';
       });
     },
 
@@ -356,7 +357,7 @@ const operationTimeout = 2_000;
 const keepFor = 30 * 24 * 60 * 60 * 1000;
 
 /** Never fails a build: a storage that fails or hangs is not used for the rest of the run, which is a warning. */
-export function keptAnswers(
+export function openAnswerCache(
   folder: string,
   cache: Exclude<Settings['cache'], false>,
   { apiKey = '', renderBaseUrl, retrieveBaseUrl, staleIfError }: Settings,
@@ -431,15 +432,15 @@ const fileDriver = (base: string): Driver => ({
   setItem: (key, value) => writeAtomically(join(base, key), value),
 });
 
-const ticks = 10;
+const timeoutTicks = 10;
 
 /** Counts time in which this process could have read an answer: while Vite bundles, it may stand still. */
 function withTimeout<T>(work: Promise<T>) {
   const { promise, reject } = Promise.withResolvers<never>();
-  let left = ticks;
+  let left = timeoutTicks;
   const timer = setInterval(() => {
     left -= 1;
     if (left === 0) reject(new Error(`no answer within ${operationTimeout / 1000} s`));
-  }, operationTimeout / ticks);
+  }, operationTimeout / timeoutTicks);
   return Promise.race([work, promise]).finally(() => clearInterval(timer));
 }

@@ -9,19 +9,19 @@ import { count, reasonOf } from '../client/text.ts';
 import { intendedName } from '../embed/element.ts';
 import { isBlockLevel } from '../embed/html-scanner.ts';
 import type { PlacedEmbed } from '../embed/inline.ts';
-import { type EmbedFault, type FileKind, type FoundEmbed, scan, type Warning } from '../embed/scan.ts';
+import { type EmbedFault, type FileKind, type FoundEmbed, type ScanWarning, scan } from '../embed/scan.ts';
 import {
   type EmbedNote,
   type ErrorCode,
   isSnippetFailure,
-  type PlacedSnippet,
+  type PlacedRequest,
   type PlaceOf,
   SiteError,
 } from '../failures/errors.ts';
 import type { ParsedOptions } from '../settings/options.ts';
 
 /** A request, and everything on the site that needs it. */
-export interface SnippetUse extends PlacedSnippet {
+export interface SnippetUse extends PlacedRequest {
   asHtml: boolean;
 }
 
@@ -78,18 +78,18 @@ export function readEmbeds(file: ReadableFile, uses: SnippetUses) {
   });
   for (const one of found) {
     // Without attributes: parts of the page's text keep all of it in memory.
-    const { attributes, lang, start, end, form, paragraph, inHeading, inParagraph } = one;
+    const { attributes, lang, start, end, format, paragraph, inHeading, inParagraph } = one;
     const children = one.children.start < one.children.end ? one.children : noChildren;
     try {
-      const written = requestOf(one);
+      const written = embedRequest(one);
       const { request } = addUse(uses, addParams(written, lang), name, {
         hasChildren: !isInlined && children !== noChildren,
         isOptional: (attributes.optional ?? 'false') !== 'false',
-        asHtml: form.as === 'html',
+        asHtml: format.as === 'html',
       });
       const key = written.key === request.key ? undefined : written.key;
       // With a spread, each would take twice as much memory.
-      embeds.push({ start, end, children, form, paragraph, inHeading, inParagraph, request, written: key });
+      embeds.push({ start, end, children, format, paragraph, inHeading, inParagraph, request, written: key });
     } catch (error) {
       if (!isSnippetFailure(error)) throw error;
       const { code, message } = error;
@@ -112,7 +112,7 @@ export function readEmbeds(file: ReadableFile, uses: SnippetUses) {
   return { embeds: embeds.slice(), invalid: described, warnings: notes };
 }
 
-function requestOf({ attributes, inIsland, misspelled }: FoundEmbed) {
+function embedRequest({ attributes, inIsland, misspelled }: FoundEmbed) {
   if (misspelled) {
     const message = `The embed has the unknown attribute \`${misspelled}\`. Did you mean \`${intendedName(misspelled)}\`?`;
     throw new SiteError('unknown-attribute', message);
@@ -151,15 +151,15 @@ const faultTexts: Record<EmbedFault['flaw'], [ErrorCode, string]> = {
 
 const andMore = (times: number) => (times === 0 ? '' : ` and ${count(times, 'more time')}`);
 
-const left =
+const leftAsIs =
   'It is left as it is. If it is an example, silence this with data-snippets-ignore or the option exclude.';
 
-const warningTexts: Record<Warning, string> = {
-  unclosed: `text that looks like an embed has no end tag. ${left}`,
-  nested: `text looks like an embed inside another embed. ${left}`,
+const warningTexts: Record<ScanWarning, string> = {
+  unclosed: `text that looks like an embed has no end tag. ${leftAsIs}`,
+  nested: `text looks like an embed inside another embed. ${leftAsIs}`,
   unrendered:
     'shows the text of a <Snippet> that was not rendered. In Markdown, frontmatter and data, write <snippet-embed id="42"></snippet-embed>. Put an example between backticks.',
-  'invalid-id': `text that looks like an embed has no valid id. ${left}`,
+  'invalid-id': `text that looks like an embed has no valid id. ${leftAsIs}`,
   'in-id':
     'the id of a heading was made from the tag of an embed, before its snippet was known. Write the heading as <h2 id="…">.',
   'in-xhtml':
@@ -188,8 +188,8 @@ export function blockFinder(htmlOf: (key: string) => string | undefined, placeOf
   const found = new Map<number, { first: string; others: number }>();
   return {
     add(name: string, page: Buffer, embeds: readonly FileEmbed[]) {
-      for (const { request, start, form, inParagraph, paragraph } of embeds) {
-        if (!inParagraph || paragraph || form.as !== 'html' || form.layers.length > 0) continue;
+      for (const { request, start, format, inParagraph, paragraph } of embeds) {
+        if (!inParagraph || paragraph || format.as !== 'html' || format.layers.length > 0) continue;
         if (!isBlock(request.key)) continue;
         const places = found.get(request.id);
         if (places) places.others += 1;

@@ -4,67 +4,67 @@ import { elementName, embedName } from '../embed/element.ts';
 import { type ErrorCode, userError } from '../failures/errors.ts';
 import { fileOf, placeIn, type SiteSource, shownSource, withoutComments } from './source-search.ts';
 
-type Parts = { [Name in 'id' | 'callee' | 'key' | 'property' | 'source']?: SyntaxNode | null };
-type Lists = { [Name in 'arguments' | 'expressions' | 'properties' | 'quasis']?: SyntaxNode[] };
+type SyntaxParts = { [Name in 'id' | 'callee' | 'key' | 'property' | 'source']?: SyntaxNode | null };
+type SyntaxLists = { [Name in 'arguments' | 'expressions' | 'properties' | 'quasis']?: SyntaxNode[] };
 
 /** A node of Vite's syntax tree (ESTree), with the parts that are read. */
-export interface SyntaxNode extends Parts, Lists {
+export interface SyntaxNode extends SyntaxParts, SyntaxLists {
   type: string;
   name?: unknown;
   value?: unknown;
 }
 
 /** `passes`: to a server island. Astro encrypts it, so no file shows it. `names`: as in `querySelector('snippet-embed')`. */
-type Use = 'writes' | 'passes' | 'names' | 'imports';
+type MentionKind = 'writes' | 'passes' | 'names' | 'imports';
 
 /** What a module does with the element and the component. */
-export type WrittenEmbeds = ReadonlySet<Use>;
+export type WrittenEmbeds = ReadonlySet<MentionKind>;
 
 // Characters that no source contains stand for the expressions of a template.
 const hole = (index: number) => `\ue000${index}\ue001`;
-const opening = new RegExp(`<${elementName}(?=[\\s/>\\ue000])`, 'i');
-const examples =
+const elementOpening = new RegExp(`<${elementName}(?=[\\s/>\\ue000])`, 'i');
+const exampleMarkup =
   /<(code|pre|kbd|samp|[\w-]+(?=\s[^>]*\bdata-snippets-ignore))\b[\s\S]*?(?:<\/\1>|$)|<!--[\s\S]*?(?:-->|$)/gi;
 // They create an element of the name they are given.
-const creators = /^[_$]*(?:h|element|jsx\w*|create\w*|resolve\w*Component|(?:ssrR|r)enderComponent)$/;
+const elementCreators = /^[_$]*(?:h|element|jsx\w*|create\w*|resolve\w*Component|(?:ssrR|r)enderComponent)$/;
 // They search for their first argument, or say it.
-const naming =
+const namingFunctions =
   /^(?:includes|\w*ndexOf|\w+With|split|search|match\w*|replace\w*|querySelector\w*|closest|getElementsByTagName|define|get|whenDefined|test|exec|debug|info|log|warn|error|\w*Error)$/;
-const codeElement = /^(?:code|pre|kbd|samp)$/;
+const codeTagName = /^(?:code|pre|kbd|samp)$/;
 
 /** Whether a module writes the element, or only mentions it. */
 export function findWritten(program: SyntaxNode) {
-  const found = new Set<Use>();
+  const found = new Set<MentionKind>();
 
   /** @param use what it is to write the element here; `undefined` in an example. */
-  const visit = (node: SyntaxNode, use: Use | undefined) => {
+  const visit = (node: SyntaxNode, use: MentionKind | undefined) => {
     const { type, quasis = [node], expressions = [] } = node;
-    if (textOf(node.source) === 'astro-snippets/components') found.add('imports');
+    if (literalText(node.source) === 'astro-snippets/components') found.add('imports');
     // Astro adds the source of a Markdown file to its module. A page shows it as HTML.
     if (type === 'FunctionDeclaration' && node.id?.name === 'rawContent') return;
     if (type === 'Literal' || type === 'TemplateLiteral') {
-      const pieces = quasis.map((piece, at) => textOf(piece) + (at in expressions ? hole(at) : ''));
-      const text = pieces.join('').replace(examples, '');
-      if (use && embedName.test(text)) found.add(opening.test(text) ? use : 'names');
+      const pieces = quasis.map((piece, at) => literalText(piece) + (at in expressions ? hole(at) : ''));
+      const text = pieces.join('').replace(exampleMarkup, '');
+      if (use && embedName.test(text)) found.add(elementOpening.test(text) ? use : 'names');
       for (const [at, one] of expressions.entries()) visit(one, text.includes(hole(at)) ? use : undefined);
     } else if (type === 'CallExpression' || type === 'NewExpression') visitCall(node, use);
     else for (const part of Object.values(node).flat()) if (typeof part?.type === 'string') visit(part, use);
   };
 
-  const visitCall = ({ callee: called, arguments: given = [] }: SyntaxNode, use: Use | undefined) => {
+  const visitCall = ({ callee: called, arguments: given = [] }: SyntaxNode, use: MentionKind | undefined) => {
     // Bundlers write (0, jsx)(…).
     const callee = called?.expressions?.at(-1) ?? called;
     const calleeName = String(callee?.name ?? callee?.property?.name);
     if (called) visit(called, use);
-    if (!creators.test(calleeName)) {
-      const first = use && naming.test(calleeName) ? 'names' : use;
+    if (!elementCreators.test(calleeName)) {
+      const first = use && namingFunctions.test(calleeName) ? 'names' : use;
       for (const [index, one] of given.entries()) visit(one, index === 0 ? first : use);
       return;
     }
-    const created = given.slice(0, 3).map(textOf);
-    const keys = given.flatMap(({ properties = [] }) => properties.map(keyOf));
+    const created = given.slice(0, 3).map(literalText);
+    const keys = given.flatMap(({ properties = [] }) => properties.map(propertyName));
     const isIsland = keys.includes('server:component-directive');
-    const isExample = keys.includes('data-snippets-ignore') || created.some((one) => codeElement.test(one));
+    const isExample = keys.includes('data-snippets-ignore') || created.some((one) => codeTagName.test(one));
     // The component writes nothing here by itself: it does so on a page.
     const isPassed = use === 'passes' && found.has('imports') && created.includes('Snippet');
     if (use && (isPassed || created.some((one) => one.toLowerCase() === elementName))) found.add(use);
@@ -72,7 +72,7 @@ export function findWritten(program: SyntaxNode) {
     for (const one of given) {
       for (const part of (isIsland && one.properties) || [one]) {
         // A fallback is part of the page, and shown until the island arrives.
-        visit(part, isIsland && keyOf(part) === 'fallback' ? use : inside);
+        visit(part, isIsland && propertyName(part) === 'fallback' ? use : inside);
       }
     }
   };
@@ -81,13 +81,13 @@ export function findWritten(program: SyntaxNode) {
   return found;
 }
 
-function textOf(node?: SyntaxNode | null) {
+function literalText(node?: SyntaxNode | null) {
   const value = node?.value as { cooked?: unknown } | null | undefined;
   const text = value?.cooked ?? value;
   return typeof text === 'string' ? text : '';
 }
 
-const keyOf = ({ key }: SyntaxNode) => key?.name ?? textOf(key);
+const propertyName = ({ key }: SyntaxNode) => key?.name ?? literalText(key);
 
 /** The end of a sentence about a module. Without a code, it is a warning. */
 type Flaw = [message: string, code?: ErrorCode];
@@ -96,7 +96,7 @@ const perhapsOnDemand: Flaw = [
   'mentions an embed, and is part of what renders pages on demand, where it would stay empty. There, fetch the snippet with SnippetClient from astro-snippets/client in the frontmatter of the page.',
 ];
 // By Vite's environments in which nothing replaces an embed.
-const flaws: Record<string, [certain: Flaw, perhaps: Flaw]> = {
+const flawsByEnvironment: Record<string, [certain: Flaw, perhaps: Flaw]> = {
   client: [
     ['writes <snippet-embed> in the browser, where nothing replaces it.', 'embed-in-browser'],
     ['mentions snippet-embed. An embed that it writes in the browser would stay empty.'],
@@ -113,7 +113,7 @@ const inIsland: Flaw = ['passes an embed to a server island, which is rendered o
 
 /** Why an environment must not publish a module; `undefined` if it may. */
 export function flawOf(found: WrittenEmbeds, id: string, environment: string) {
-  const [certain, perhaps] = flaws[environment] ?? [];
+  const [certain, perhaps] = flawsByEnvironment[environment] ?? [];
   const isWritten = found.has('writes') || (environment === 'ssr' && found.has('imports'));
   const flaw = (isWritten && certain) || (found.has('passes') ? inIsland : undefined);
   // The site cannot change a package, and the text of a raw file may be an example.
@@ -138,7 +138,7 @@ export function checkBundle(
   let firstCode: ErrorCode | undefined;
   for (const [id, found] of candidates) {
     if (!chunks.some((bundled) => /snippet/i.test(bundled[id]?.code ?? ''))) continue;
-    const reached = environment === 'ssr' ? reach(context, id, source) : 'page';
+    const reached = environment === 'ssr' ? reachOf(context, id, source) : 'page';
     const certain = flawOf(found, id, reached ? environment : 'prerender');
     if (!certain) continue;
     const [message, code] = reached === 'perhaps' ? perhapsOnDemand : certain;
@@ -163,7 +163,7 @@ const contentModules =
 const middleware = /(?:virtual:astro:|astro-internal:)middleware/;
 
 /** Whether pages rendered on demand show what a module of the server bundle writes. */
-function reach(context: Rolldown.PluginContext, id: string, { folders, routes, isMixed }: SiteSource) {
+function reachOf(context: Rolldown.PluginContext, id: string, { folders, routes, isMixed }: SiteSource) {
   const onDemand = routes.filter(({ isPrerendered, origin }) => !isPrerendered && origin !== 'internal');
   const pages = new Set(onDemand.map(({ entrypoint }) => fileOf(join(folders.root, entrypoint))));
   const seen = new Set([id]);
@@ -180,15 +180,16 @@ function reach(context: Rolldown.PluginContext, id: string, { folders, routes, i
   return isMixed && pages.size === 0 ? undefined : reached;
 }
 
-const title = /<(title|textarea)\b(?:"[^"]*"|'[^']*'|[^'">])*>(?:(?!<\/\1)[\s\S])*?<(Snippet)[\s/>]/;
-const imageText = /(!\[)[^\]]*?<(Snippet|snippet-embed)[\s/>]/;
+const titleWithSnippet =
+  /<(title|textarea)\b(?:"[^"]*"|'[^']*'|[^'">])*>(?:(?!<\/\1)[\s\S])*?<(Snippet)[\s/>]/;
+const imageWithSnippet = /(!\[)[^\]]*?<(Snippet|snippet-embed)[\s/>]/;
 
 /** Rejects an embed that is never rendered: in an image of MDX or, before Astro 7, a title. */
 export function refuseUnrendered(source: string, file: string, root: string, astro: number) {
   const isMdx = file.endsWith('.mdx');
   if (!isMdx && !source.includes('astro-snippets/components')) return;
   const text = withoutComments(source, file);
-  const found = (isMdx ? imageText : title).exec(text);
+  const found = (isMdx ? imageWithSnippet : titleWithSnippet).exec(text);
   if (!found) return;
   const [whole, element, name] = found;
   const { length: line } = text.slice(0, found.index + whole.length).split('\n');

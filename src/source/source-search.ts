@@ -8,19 +8,20 @@ import { type AskedComponent, elementName } from '../embed/element.ts';
 import { listPlaces, type PlaceOf, userError } from '../failures/errors.ts';
 import { canonicalPath, decodePath } from '../settings/site-urls.ts';
 
-const markdown = /\.(?:mdx?|markdown|mdown|mkdn|mkd|mdwn)$/i;
+const markdownFile = /\.(?:mdx?|markdown|mdown|mkdn|mkd|mdwn)$/i;
 const frontmatter = /^\ufeff?(---|\+\+\+)[ \t]*\r?\n[\s\S]*?\n\1[ \t]*(?=\r?\n|$)/;
 // Also inside a quote or a list.
-const heading = /^(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t])*#{1,6}[ \t]/;
-const underline = /^[ \t>]*(?:=+|-+)\s*$/;
+const markdownHeading = /^(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t])*#{1,6}[ \t]/;
+const headingUnderline = /^[ \t>]*(?:=+|-+)\s*$/;
 const htmlComment = /<!--[\s\S]*?-->/g;
 const mdxComment = /\{\/\*[\s\S]*?\*\/\}/g;
 // Not the `/*` of a glob.
 const codeComment = /(?<=^|[\s{;,(])\/\*[\s\S]*?\*\/|^[ \t]*\/\/.*$/gm;
 const codeElement = /<(code|pre|kbd|samp)\b[\s\S]*?<\/\1\s*>/gi;
-const alias = /import\s*\{[^}]*\bSnippet\s+as\s+([\w$]+)[^}]*\}\s*from\s*["']astro-snippets\/components["']/g;
+const componentAlias =
+  /import\s*\{[^}]*\bSnippet\s+as\s+([\w$]+)[^}]*\}\s*from\s*["']astro-snippets\/components["']/g;
 // Up to the parenthesis that closes it.
-const definition =
+const snippetDefinition =
   /\b(?:defineSnippet|snippetLoader)\s*(?:<[^(]*>)?\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*/g;
 // In quotes, which JSON escapes; a number in braces; or without quotes.
 const literalId =
@@ -37,19 +38,19 @@ type SourceEmbed = ReturnType<typeof embedsIn>[number];
 export function embedsIn(file: string, text = readSource(file)) {
   if (!/snippet/i.test(text)) return [];
   const shown = withoutComments(text, file);
-  const elements = blank(shown, codeElement);
-  const names = ['Snippet', ...Array.from(text.matchAll(alias), ([, name]) => name)];
+  const elements = blankOut(shown, codeElement);
+  const names = ['Snippet', ...Array.from(text.matchAll(componentAlias), ([, name]) => name)];
   const components = names.join('|').replaceAll('$', '\\$');
   const tag = new RegExp(`<(?:(${elementName})|${components})(?=[\\s/>{$])(${attributesOfTag})`, 'gi');
   const tags = shown.matchAll(tag).map(({ index, 1: element, 2: attributes = '' }) => {
     return { index, isComponent: !element, id: idIn(attributes), attributes };
   });
-  const defined = [...shown.matchAll(definition)].flatMap(({ index, 0: call }) =>
+  const defined = [...shown.matchAll(snippetDefinition)].flatMap(({ index, 0: call }) =>
     Array.from(call.matchAll(/\bid:\s*(\d+)/g), ({ index: at, 1: id }) => {
       return { index: index + at, isComponent: false, id, attributes: '' };
     }),
   );
-  const isMarkdown = markdown.test(file);
+  const isMarkdown = markdownFile.test(file);
   const bodyStart = isMarkdown ? frontmatterOf(text).length : Number.POSITIVE_INFINITY;
   let line = 1;
   let last = 0;
@@ -61,7 +62,7 @@ export function embedsIn(file: string, text = readSource(file)) {
       last = index;
       const start = text.lastIndexOf('\n', index) + 1;
       const [own = '', next = ''] = shown.slice(start).split('\n', 2);
-      const inHeading = index >= bodyStart && (heading.test(own) || underline.test(next));
+      const inHeading = index >= bodyStart && (markdownHeading.test(own) || headingUnderline.test(next));
       const inFrontmatter = isMarkdown && index < bodyStart;
       return { file, line, column: index - start + 1, ...embed, inHeading, inFrontmatter };
     });
@@ -80,15 +81,15 @@ export function literalRequest({ id, isComponent, attributes }: SourceEmbed) {
 
 /** Blanks out comments, and code of Markdown. Offsets stay. */
 export function withoutComments(text: string, file: string) {
-  if (!markdown.test(file)) return blank(blank(text, htmlComment), codeComment);
+  if (!markdownFile.test(file)) return blankOut(blankOut(text, htmlComment), codeComment);
   const start = frontmatterOf(text);
   const shown = start + withoutCodeSpans(text.slice(start.length));
-  return blank(blank(shown, htmlComment), mdxComment);
+  return blankOut(blankOut(shown, htmlComment), mdxComment);
 }
 
 const frontmatterOf = (text: string) => frontmatter.exec(text)?.[0] ?? '';
 
-const blank = (text: string, what: RegExp) => text.replace(what, (found) => found.replace(/[^\n]/g, ' '));
+const blankOut = (text: string, what: RegExp) => text.replace(what, (found) => found.replace(/[^\n]/g, ' '));
 
 function idIn(attributes: string) {
   const [found, , quoted, number, bare] = literalId.exec(attributes) ?? [];
@@ -133,10 +134,10 @@ export interface SiteSource {
 }
 
 // What imports these may show any entry of any collection.
-const collections = /astro:content|data-layer-content/;
+const collectionModules = /astro:content|data-layer-content/;
 // Others, such as those of a slot, come and go.
 const ownProps = ['id', 'of', 'params', 'as', 'optional'];
-const image = /\.(?:png|jpe?g|webp|avif|gif|svg)$/;
+const imagePattern = /\.(?:png|jpe?g|webp|avif|gif|svg)$/;
 
 export type SourceSearch = ReturnType<typeof sourceSearch>;
 
@@ -168,7 +169,7 @@ export function sourceSearch(source: SiteSource) {
     for (const id of ids) for (const imported of importsOf(id)) ids.add(imported);
     const files = new Set(ids.values().map(fileOf));
     const isAny = ids.size === 1;
-    const showsContent = ids.values().some((id) => collections.test(id));
+    const showsContent = ids.values().some((id) => collectionModules.test(id));
     const found = all().filter(({ file }) => isAny || files.has(file) || (showsContent && isContent(file)));
     onPage.set(entry, found);
     return found;
@@ -200,7 +201,7 @@ export function sourceSearch(source: SiteSource) {
     if (code === 'unrendered-component') {
       embeds = embeds.filter((one) => one.isComponent && isContent(one.file) && !one.file.endsWith('.mdx'));
     } else if (id === undefined) return '';
-    return describe(likely(embeds, id, file), file, isDoubtful);
+    return describe(likelyEmbeds(embeds, id, file), file, isDoubtful);
   };
 
   return {
@@ -219,7 +220,7 @@ export function sourceSearch(source: SiteSource) {
         const isWritten = (prop: string) => new RegExp(`\\b${prop}\\b`).test(attributes);
         return isComponent && (attributes.includes('...') || own.every(isWritten));
       });
-      const found = likely(embeds, id, page);
+      const found = likelyEmbeds(embeds, id, page);
       const [place, another] = placesOf(found);
       if (!place || !found[0]) return undefined;
       if (another) return { place: describe(found, page ?? '') };
@@ -239,7 +240,9 @@ export function sourceSearch(source: SiteSource) {
 
     /** Warns of embeds in frontmatter where the site draws images. */
     imageWarnings() {
-      const drawn = source.routes.find(({ type, pattern }) => type === 'endpoint' && image.test(pattern));
+      const drawn = source.routes.find(
+        ({ type, pattern }) => type === 'endpoint' && imagePattern.test(pattern),
+      );
       const places = drawn ? placesOf(all().filter(({ inFrontmatter }) => inFrontmatter)) : [];
       if (places.length === 0) return [];
       return [
@@ -262,11 +265,11 @@ export function sourceSearch(source: SiteSource) {
   };
 }
 
-const contentTypes = 'md,mdx,markdown,mdown,mkdn,mkd,mdwn,htm,html,json,yml,yaml,toml';
-const moduleTypes = 'astro,js,cjs,mjs,jsx,ts,cts,mts,tsx,vue,svelte';
+const contentExtensions = 'md,mdx,markdown,mdown,mkdn,mkd,mdwn,htm,html,json,yml,yaml,toml';
+const moduleExtensions = 'astro,js,cjs,mjs,jsx,ts,cts,mts,tsx,vue,svelte';
 
 /** May be an entry of a collection, which no module imports. */
-const isContent = (file: string) => contentTypes.split(',').includes(extname(file).slice(1));
+const isContent = (file: string) => contentExtensions.split(',').includes(extname(file).slice(1));
 
 /** Files in `srcDir`, loaded ones, and content in the project, but for packages, the output and hidden folders. */
 function listSources({ folders: { root, srcDir, publicDir, outDir }, loaded }: SiteSource) {
@@ -275,12 +278,15 @@ function listSources({ folders: { root, srcDir, publicDir, outDir }, loaded }: S
     const found = globSync(`**/*.{${types}}`, { cwd, exclude: ['**/node_modules/**', ...left] });
     return found.map((path) => fileOf(join(cwd, path)));
   };
-  const listed = [...list(root, contentTypes), ...list(srcDir, `${contentTypes},${moduleTypes}`)].sort();
+  const listed = [
+    ...list(root, contentExtensions),
+    ...list(srcDir, `${contentExtensions},${moduleExtensions}`),
+  ].sort();
   return [...new Set([...listed, ...loaded])];
 }
 
 /** The embeds that may be the one on a page, or those of a snippet on any page. */
-function likely(embeds: SourceEmbed[], id?: string, page?: string) {
+function likelyEmbeds(embeds: SourceEmbed[], id?: string, page?: string) {
   const literal = embeds.filter((one) => one.id !== undefined && one.id.toLowerCase() === id?.toLowerCase());
   const computed = embeds.filter((one) => one.id === undefined);
   if (page === undefined) return literal.length > 0 ? literal : computed;

@@ -42,9 +42,9 @@ export function snippetHandlers(
   const answer = (request: Request, id: number, send: (content: string) => Response) => {
     const authorization = request.headers.get('authorization') ?? '';
     const [, key] = /^Bearer (\S+)$/.exec(authorization) ?? [];
-    if (!key || key !== (apiKey ?? key)) return problem(401, 'No valid API key was provided.');
+    if (!key || key !== (apiKey ?? key)) return problemResponse(401, 'No valid API key was provided.');
     const found = snippets[id];
-    if (found === undefined) return problem(404, `There is no snippet ${id}.`);
+    if (found === undefined) return problemResponse(404, `There is no snippet ${id}.`);
     if (typeof found === 'string') return send(found);
     if (typeof found === 'function') {
       const params = new URL(request.url).searchParams.get('params') ?? '{}';
@@ -56,7 +56,7 @@ export function snippetHandlers(
     failed.set(id, failures + 1);
     if (status === 'network-error') return HttpResponse.error();
     const headers = retryAfter && { 'retry-after': retryAfter };
-    return problem(status, detail ?? `Snippet ${id} is set to fail.`, headers);
+    return problemResponse(status, detail ?? `Snippet ${id} is set to fail.`, headers);
   };
 
   const handle = (url: string, fieldsOf: (id: number) => object) =>
@@ -71,7 +71,7 @@ export function snippetHandlers(
   ];
 }
 
-function problem(status: number, detail: string, headers?: object | '') {
+function problemResponse(status: number, detail: string, headers?: object | '') {
   const type = `https://snippets.test/problems/${status}`;
   return HttpResponse.json(
     { status, title: STATUS_CODES[status], detail, type },

@@ -1,6 +1,6 @@
 import { buildSite, type GeneratedSite, recordSite } from '../../src/build/inline-snippets.ts';
 import { listSiteFiles, OutputVerifier } from '../../src/build/scan-site.ts';
-import { applyRules } from '../../src/html/rules.ts';
+import { prepareSnippet } from '../../src/html/rules.ts';
 import type { FetchedSnippet, SnippetFetcher } from '../../src/snippets/fetch-snippets.ts';
 import type { SnippetUse } from '../../src/snippets/file-embeds.ts';
 import { sourceSearch } from '../../src/source/source-search.ts';
@@ -23,7 +23,7 @@ const fetcher = {
         variant: 'render',
         milliseconds: 0,
       } as const;
-      snippets.set(use.request.key, { ...answer, ...(await applyRules(answer, use, rules)) });
+      snippets.set(use.request.key, { ...answer, ...(await prepareSnippet(answer, use, rules)) });
     }
     return snippets;
   },
@@ -41,7 +41,7 @@ const site = {
     routes: [],
     loaded: new Set(),
   }),
-  before: undefined,
+  previousManifest: undefined,
   hadManifest: false,
   classes: undefined,
   collected: [],

@@ -4,43 +4,43 @@ import {
   Endpoint,
   type EndpointStatus,
   nextWait,
-  type Way,
-  witnessDelay,
+  probeDelay,
+  type Route,
 } from '../../src/client/retry-policy.ts';
 import { parseBaseUrl } from '../../src/client/snippet-request.ts';
 
 // test/promises/failing-service.test.ts tests this policy against services. These are its waits, and cases that a
 // simulation rarely meets.
 
-interface View extends Partial<Pick<Endpoint, 'answered' | 'failedBefore' | 'isLeft'>> {
+interface View extends Partial<Pick<Endpoint, 'answered' | 'failedBefore' | 'isAbandoned'>> {
   status?: EndpointStatus;
 }
 
 /** A way to an endpoint where a snippet has failed this often. */
-function failed(counted: number, { status = 'open', answered = 98, ...state }: View = {}): Way {
+function failed(counted: number, { status = 'healthy', answered = 98, ...state }: View = {}): Route {
   const endpoint = new Endpoint('render', parseBaseUrl('base', 'https://render.test'), defaultLimits);
-  Object.assign(endpoint, { answered, lastAnswer: 0, status: () => status, ...state });
-  return { endpoint, failures: counted, counted, lastFailure: 0 };
+  Object.assign(endpoint, { answered, lastAnswerAt: 0, statusAt: () => status, ...state });
+  return { endpoint, failures: counted, conclusiveFailures: counted, lastFailureAt: 0 };
 }
 
 test.for([
-  // witnesses that failed, random number, milliseconds
+  // probes that failed, random number, milliseconds
   [0, 0, 250],
   [0, 1, 500],
   [3, 1, 4_000],
   [9, 0, 4_000],
   [9, 1, 8_000],
 ] as const)(
-  'the wait after %i witnesses with a random number of %f is %i ms',
+  'the wait after %i probes with a random number of %f is %i ms',
   ([failed, random, milliseconds]) => {
-    expect(witnessDelay(failed, random, defaultLimits)).toBe(milliseconds);
+    expect(probeDelay(failed, random, defaultLimits)).toBe(milliseconds);
   },
 );
 
 // Each snippet that arrived had failed once.
 const half = { failedBefore: 98 };
 
-test.for<[string, ways: Way[], milliseconds: number | undefined, now?: number]>([
+test.for<[string, ways: Route[], milliseconds: number | undefined, now?: number]>([
   ['others arrive, after many failures', [failed(9, half)], 2_000],
   ['nothing arrives, after many failures', [failed(9, half)], 8_000, 8_001],
   ['it is more than chance', [failed(5)], undefined],
@@ -48,12 +48,12 @@ test.for<[string, ways: Way[], milliseconds: number | undefined, now?: number]>(
   ['the service is down, and nothing has ever arrived', [failed(5, { status: 'down', answered: 0 })], 2_000],
   [
     'variant B is down, and the run has left it',
-    [failed(5, { status: 'down', isLeft: true }), failed(5)],
+    [failed(5, { status: 'down', isAbandoned: true }), failed(5)],
     undefined,
   ],
 ])('how long to wait if %s', ([, ways, milliseconds, now = 0]) => {
-  const counted = ways.reduce((sum, way) => sum + way.counted, 0);
-  const attempts = { ways, last: ways[0] as Way, counted, spent: 0 };
+  const counted = ways.reduce((sum, way) => sum + way.conclusiveFailures, 0);
+  const attempts = { ways, last: ways[0] as Route, counted, spent: 0 };
   expect(nextWait('again', attempts, { now, random: 1 }, defaultLimits)).toBe(milliseconds);
 });
 

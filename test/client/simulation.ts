@@ -2,7 +2,7 @@ import { defaultLimits } from '../../src/client/limits.ts';
 import { SnippetClient, type SnippetClientOptions } from '../../src/client/snippet-client.ts';
 import type { Variant } from '../../src/client/snippet-request.ts';
 import { createRequest, SnippetError } from '../../src/client/snippet-request.ts';
-import { type Answer, NoAnswer, type Transport } from '../../src/client/transport.ts';
+import { type HttpResponse, type Transport, TransportError } from '../../src/client/transport.ts';
 import { virtualClock } from '../support/clock.ts';
 
 /** What the simulated service does with a request. A number is a status. */
@@ -94,11 +94,11 @@ export async function simulate({
         what === 'hang' ? Math.min(milliseconds, defaultLimits.idleTimeout) : milliseconds,
         signal,
       );
-      throw new NoAnswer('timeout', 'no complete answer');
+      throw new TransportError('timeout', 'no complete answer');
     }
     await clock.wait(takes, signal);
-    if (what === 'network') throw new NoAnswer('network', 'read ECONNRESET');
-    if (what === 'refused') throw new NoAnswer('network', 'connect ECONNREFUSED', true);
+    if (what === 'network') throw new TransportError('network', 'read ECONNRESET');
+    if (what === 'refused') throw new TransportError('network', 'connect ECONNREFUSED', true);
     return answerWith(what, request.id);
   };
   const notices: SimulatedRun['notices'] = [];
@@ -135,7 +135,10 @@ const baseUrls = {
   'both-on-one-origin': { renderBaseUrl: 'https://one.test/b', retrieveBaseUrl: 'https://one.test/a' },
 } as const;
 
-function answerWith(what: 'good' | number | { status: number; retryAfter: string }, id: number): Answer {
+function answerWith(
+  what: 'good' | number | { status: number; retryAfter: string },
+  id: number,
+): HttpResponse {
   const contentType = 'application/json';
   if (what === 'good') {
     return {

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { hints } from '../../src/failures/errors.ts';
-import { variables } from '../../src/settings/settings.ts';
+import { environmentVariables } from '../../src/settings/settings.ts';
 import { testProgram } from '../support/cli.ts';
 import { readPage } from './pages.ts';
 import { documentedOptions } from './reference.ts';
@@ -40,7 +40,7 @@ test('every option is set by a test', () => {
 });
 
 test('every environment variable is set by a test', () => {
-  expect(unnamed(Object.values(variables), (name) => new RegExp(`\\b${name}\\b`))).toEqual([]);
+  expect(unnamed(Object.values(environmentVariables), (name) => new RegExp(`\\b${name}\\b`))).toEqual([]);
 });
 
 test('every command and every flag is run by a test', () => {

@@ -7,7 +7,7 @@ import { compile as compileSvelte } from 'svelte/compiler';
 import { parse as parseVue } from 'vue/compiler-sfc';
 import { parse as parseYaml } from 'yaml';
 import { parseRequest } from '../../src/client/snippet-request.ts';
-import { variables } from '../../src/settings/settings.ts';
+import { environmentVariables } from '../../src/settings/settings.ts';
 import { styledSites } from '../support/styled-sites.ts';
 import type { CodeBlock } from './pages.ts';
 import { shellFlaws } from './shell.ts';
@@ -43,7 +43,7 @@ const rules: Record<string, Rule> = {
     styledSites['Tailwind 4'].files()['src/styles/global.css'] === code ? [] : ['is not what a test builds'],
   dotenv: (code) => {
     const names = Object.keys(parseEnv(code));
-    const known: readonly string[] = Object.values(variables);
+    const known: readonly string[] = Object.values(environmentVariables);
     return names.length === 0 ? ['is empty'] : names.filter((name) => !known.includes(name));
   },
   ini: async (code) => {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import ts from 'typescript';
 import { exitCodes } from '../../src/cli/terminal.ts';
-import { type ErrorCode, effectOf, hints } from '../../src/failures/errors.ts';
-import { variables } from '../../src/settings/settings.ts';
+import { consequenceOf, type ErrorCode, hints } from '../../src/failures/errors.ts';
+import { environmentVariables } from '../../src/settings/settings.ts';
 import { readmeLines } from '../bench/page.ts';
 import { fullResult } from '../bench/result.ts';
 import { testProgram } from '../support/cli.ts';
@@ -101,7 +101,7 @@ const optionPages: Record<string, string> = {
   classes: '[Classes](styling-and-images.md#classes-of-snippets)',
 };
 
-const variableMeanings: Record<keyof typeof variables, string> = {
+const variableMeanings: Record<keyof typeof environmentVariables, string> = {
   apiKey: 'the API key, required once a page has an embed',
   apiKeyFile: 'the path of a file with the key, instead',
   renderBaseUrl: 'base URL for rendering',
@@ -111,7 +111,8 @@ const variableMeanings: Record<keyof typeof variables, string> = {
 
 function variablesList(): string {
   const rows = Object.entries(variableMeanings).map(
-    ([name, meaning]) => `- \`${variables[name as keyof typeof variables]}\`: ${meaning}`,
+    ([name, meaning]) =>
+      `- \`${environmentVariables[name as keyof typeof environmentVariables]}\`: ${meaning}`,
   );
   return rows.join('\n');
 }
@@ -224,7 +225,7 @@ const additions: Partial<Record<ErrorCode, string>> = {
 function errorSections(): string {
   const codes = (Object.keys(hints) as ErrorCode[]).sort((a, b) => a.localeCompare(b));
   const sections = Object.entries(groups).map(([group, heading]) => {
-    const own = codes.filter((code) => (otherGroups[code] ?? effectOf({ code })) === group);
+    const own = codes.filter((code) => (otherGroups[code] ?? consequenceOf({ code })) === group);
     const texts = own.map((code) => {
       const text = [escapeTags(hints[code]), additions[code]].filter(Boolean).join(' ');
       return `### ${code}\n\n${text}`;

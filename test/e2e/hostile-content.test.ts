@@ -3,7 +3,7 @@ import { createRequest } from '../../src/client/snippet-request.ts';
 import { textOf } from '../../src/embed/html-scanner.ts';
 import { scan } from '../../src/embed/scan.ts';
 import { throwFailures } from '../../src/failures/errors.ts';
-import { applyRules } from '../../src/html/rules.ts';
+import { prepareSnippet } from '../../src/html/rules.ts';
 import type { HtmlRules } from '../../src/settings/options.ts';
 import { readEmbeds } from '../../src/snippets/file-embeds.ts';
 import { createSite } from '../support/site.ts';
@@ -30,7 +30,7 @@ const hostile: Record<string, string> = {
 
 describe('2 MB of hostile content are handled in linear time:', () => {
   test.for(Object.entries(hostile))('%s', async ([, content]) => {
-    const prepared = await applyRules({ content }, use, rules).catch((error: unknown) => error);
+    const prepared = await prepareSnippet({ content }, use, rules).catch((error: unknown) => error);
     if (content.split('<').length > 100_001) {
       expect(prepared).toMatchObject({
         code: 'too-many-tags',
@@ -44,22 +44,22 @@ describe('2 MB of hostile content are handled in linear time:', () => {
   test('100,000 tags, the maximum', async () => {
     for (const tag of ['<b>', '<svg>', '<div>', '<b><p>', '<a>']) {
       const content = tag.repeat(100_000 / (tag.split('<').length - 1));
-      expect((await applyRules({ content }, use, rules)).html).toBe(content);
+      expect((await prepareSnippet({ content }, use, rules)).html).toBe(content);
     }
   });
 
   test('100,000 attributes', async () => {
     const attributes = Array.from({ length: 100_000 }, (_, index) => `a${index}=b`).join(' ');
     const content = `<p ${attributes}>x</p>`;
-    expect((await applyRules({ content }, use, rules)).html).toBe(content);
+    expect((await prepareSnippet({ content }, use, rules)).html).toBe(content);
     const page = Buffer.from(`<p ${attributes} title='<snippet-embed id="1"></snippet-embed>'>x</p>`);
     expect(scan(page, 'html').embeds).toHaveLength(1);
   });
 
   test('nested scripts are refused if stripping them takes too many rounds', async () => {
     const nested = (depth: number) => '<'.repeat(depth) + 'script></script>'.repeat(depth);
-    expect((await applyRules({ content: nested(15) }, use, rules)).html).toBe('');
-    await expect(applyRules({ content: nested(40_000) }, use, rules)).rejects.toMatchObject({
+    expect((await prepareSnippet({ content: nested(15) }, use, rules)).html).toBe('');
+    await expect(prepareSnippet({ content: nested(40_000) }, use, rules)).rejects.toMatchObject({
       code: 'script-refused',
       message: 'Snippet 1 contains scripts that are nested too deep to be stripped.',
     });

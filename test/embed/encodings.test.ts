@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { compose, inline } from '../../src/embed/inline.ts';
+import { compose, replaceEmbeds } from '../../src/embed/inline.ts';
 import { type FileKind, scan } from '../../src/embed/scan.ts';
 import { readEmbeds } from '../../src/snippets/file-embeds.ts';
 
@@ -9,8 +9,8 @@ const html = '<p title="é">ü 💡</p><style>b{content:"é"}</style><script>a="
 /** A file with content in place of `@`. */
 function inlined(file: string, kind: FileKind): string {
   const bytes = Buffer.from(file.replace('@', embed), 'latin1');
-  return inline(bytes, scan(bytes, kind).embeds, ({ form }) =>
-    compose({ html, text: 'ü 💡' }, form),
+  return replaceEmbeds(bytes, scan(bytes, kind).embeds, ({ format }) =>
+    compose({ html, text: 'ü 💡' }, format),
   ).toString('latin1');
 }
 

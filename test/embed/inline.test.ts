@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Content, compose, inline } from '../../src/embed/inline.ts';
+import { compose, replaceEmbeds, type SnippetContent } from '../../src/embed/inline.ts';
 import { scan } from '../../src/embed/scan.ts';
 
 function put(
@@ -7,14 +7,14 @@ function put(
   content: string | undefined | ((id: string) => string | undefined),
 ): Buffer {
   const page = Buffer.from(html as string);
-  return inline(page, scan(page, 'html').embeds, ({ attributes, form }) => {
+  return replaceEmbeds(page, scan(page, 'html').embeds, ({ attributes, format }) => {
     const given = typeof content === 'function' ? content(attributes.id ?? '') : content;
-    return given === undefined ? undefined : compose(both(given), form);
+    return given === undefined ? undefined : compose(both(given), format);
   });
 }
 
 /** A content with the same HTML and text. */
-function both(content: string): Content {
+function both(content: string): SnippetContent {
   return { html: content, text: content };
 }
 
@@ -74,6 +74,8 @@ test('a paragraph with another embed in an attribute stays, whatever its own emb
 // Some XML parsers decode only the five named references. layers.test.ts tests other characters.
 test('quotes in an attribute of XML are named references', () => {
   const file = Buffer.from(`<a t="&lt;snippet-embed id='1'/>"/>`);
-  const inlined = inline(file, scan(file, 'xml').embeds, ({ form }) => compose(both(`it's "b"`), form));
+  const inlined = replaceEmbeds(file, scan(file, 'xml').embeds, ({ format }) =>
+    compose(both(`it's "b"`), format),
+  );
   expect(inlined.toString()).toBe('<a t="it&apos;s &quot;b&quot;"/>');
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { type DefaultTreeAdapterMap, parse } from 'parse5';
 import { SaxesParser } from 'saxes';
 import { expect, test } from 'vitest';
-import { compose, inline } from '../../src/embed/inline.ts';
+import { compose, replaceEmbeds } from '../../src/embed/inline.ts';
 import { type FileKind, scan } from '../../src/embed/scan.ts';
 import { oneOf, runs } from '../support/property.ts';
 
@@ -233,19 +233,19 @@ test('any content in any place is read back unchanged, and every other byte stay
         expect(one.attributes).toEqual({ id: '7', params: given, as });
 
         const shows = holds === 'text' ? 'text' : (as ?? shownIn(wrappings));
-        expect(one.form.as).toBe(shows);
-        const after_ = inline(file, found.embeds, ({ form }) => compose(content, form));
+        expect(one.format.as).toBe(shows);
+        const after_ = replaceEmbeds(file, found.embeds, ({ format }) => compose(content, format));
         const head = file.subarray(0, one.start);
         const tail = file.subarray(one.end);
         expect(after_.subarray(0, head.length)).toEqual(head);
         expect(after_.subarray(after_.length - tail.length)).toEqual(tail);
-        expect(compose(content, one.form).text).toEqual(
+        expect(compose(content, one.format).text).toEqual(
           after_.toString('latin1', head.length, after_.length - tail.length),
         );
 
         const read = wrappings.reduce((outer, wrapping) => wrapping.read(outer), after_.toString());
         const isEscaped = shows === 'text' && (holds === 'html' || (holds === 'data' && isTagged));
-        const possible = keep(content[shows].toWellFormed(), one.form.layers);
+        const possible = keep(content[shows].toWellFormed(), one.format.layers);
         const expected = surround(isEscaped ? escapeText(possible).replaceAll('\r', '&#13;') : possible);
         // XML forbids form feeds, but they pass through where HTML inside it escapes white space.
         expect(read.replaceAll('\f', '\ufffd')).toBe(expected.replaceAll('\f', '\ufffd'));

@@ -29,7 +29,7 @@ const whole = '&lt;snippet-embed/id=1&gt;&lt;/snippet-embed&gt;';
 
 /** The forms of the embeds that were found, with their layers. */
 function forms(text: string, kind: FileKind = 'html'): string[] {
-  return scan(Buffer.from(text), kind).embeds.map(({ form: { as, layers } }) =>
+  return scan(Buffer.from(text), kind).embeds.map(({ format: { as, layers } }) =>
     layers.length === 0 ? as : `${as} in ${layers.join(', ')}`,
   );
 }

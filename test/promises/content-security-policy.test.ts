@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { inline } from '../../src/embed/inline.ts';
+import { replaceEmbeds } from '../../src/embed/inline.ts';
 import { findInlineCode } from '../../src/html/parsed-html.ts';
 import { allowInPage, allowSources } from '../../src/html/rules.ts';
 import { sharedSite } from '../support/built-site.ts';
@@ -81,10 +81,10 @@ test('the policy of a page is found in its head, and the other attributes of its
     `<head><title>ü</title><script>"</head>"</script><META data-x='ü "q"' http-equiv="Content-Security-Policy" content="script-src &#39;self&#39;"></HEAD><body><meta http-equiv="content-security-policy" content="x"></body>`,
   );
   const sources = { scripts: ["'sha256-S'"], styles: [] };
-  const allowed = inline(page, [], () => undefined, allowInPage(page, sources)).toString();
+  const allowed = replaceEmbeds(page, [], () => undefined, allowInPage(page, sources)).toString();
   expect(allowed).toBe(page.toString().replace('&#39;self&#39;', "'self' 'sha256-S'"));
   const without = allowInPage(page, { scripts: [], styles: [] });
-  expect(inline(page, [], () => undefined, without)).toEqual(page);
+  expect(replaceEmbeds(page, [], () => undefined, without)).toEqual(page);
   expect(without).toHaveLength(1);
 });
 

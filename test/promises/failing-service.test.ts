@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { SnippetClient, type SnippetClientOptions } from '../../src/client/snippet-client.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
-import { type Answer, NoAnswer, type Transport } from '../../src/client/transport.ts';
+import { type HttpResponse, type Transport, TransportError } from '../../src/client/transport.ts';
 import { failingServices, losesNothing } from '../client/failing-services.ts';
 import { chooseIds, simulate } from '../client/simulation.ts';
 import { virtualClock } from '../support/clock.ts';
@@ -181,14 +181,14 @@ test('a service that limits the rate with Retry-After loses no snippet, however 
   expect(milliseconds).toBeLessThan(11 * 60_000);
 });
 
-const fine: Answer = {
+const fine: HttpResponse = {
   ...{ status: 200, contentType: '', retryAfter: undefined },
   body: Buffer.from('{"content":"rendered"}'),
 };
 
 /** A client on a virtual clock whose requests a function answers. */
 function clientOf(
-  answer: (url: string) => Answer,
+  answer: (url: string) => HttpResponse,
   options: Partial<SnippetClientOptions> = {},
   random = Math.random,
 ) {
@@ -215,7 +215,7 @@ test('a service that was given up is asked again for later snippets', async () =
   let isDown = true;
   const { clock, arrived } = clientOf(
     () => {
-      if (isDown) throw new NoAnswer('network', 'connect ECONNREFUSED');
+      if (isDown) throw new TransportError('network', 'connect ECONNREFUSED');
       return fine;
     },
     { patience: 10_000 },
@@ -230,7 +230,7 @@ test('a service that was given up is asked again for later snippets', async () =
 test('an outage long after a snippet has failed is still waited out', async () => {
   let isDown = false;
   const { clock, arrived } = clientOf((url) => {
-    if (isDown || url.includes('/2/')) throw new NoAnswer('network', 'read ECONNRESET');
+    if (isDown || url.includes('/2/')) throw new TransportError('network', 'read ECONNRESET');
     return fine;
   });
   expect(await arrived([1, 2])).toBe(1);

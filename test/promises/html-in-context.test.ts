@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createRequest } from '../../src/client/snippet-request.ts';
 import { leftOpen } from '../../src/html/parsed-html.ts';
-import { applyRules } from '../../src/html/rules.ts';
+import { prepareSnippet } from '../../src/html/rules.ts';
 import type { HtmlRules } from '../../src/settings/options.ts';
 import { readEmbeds, type SnippetUses } from '../../src/snippets/file-embeds.ts';
 
@@ -13,7 +13,7 @@ function applyIn(page: string, content: string, changed: Partial<HtmlRules> = {}
   const uses: SnippetUses = new Map();
   readEmbeds({ name: 'index.html', bytes: Buffer.from(page.replaceAll('@', embed)), kind: 'html' }, uses);
   const [use] = uses.values();
-  return applyRules({ content }, use ?? { request: createRequest(1), asHtml: false }, {
+  return prepareSnippet({ content }, use ?? { request: createRequest(1), asHtml: false }, {
     ...rules,
     ...changed,
   });

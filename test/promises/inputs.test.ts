@@ -5,7 +5,7 @@ import { SnippetError } from '../../src/client/index.ts';
 import { SnippetClient } from '../../src/client/snippet-client.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
 import { isBlockLevel } from '../../src/embed/html-scanner.ts';
-import { compose, encode, inline } from '../../src/embed/inline.ts';
+import { compose, encode, replaceEmbeds } from '../../src/embed/inline.ts';
 import { scan } from '../../src/embed/scan.ts';
 import { answer, answerRequests, apiKey, client, network, renderBaseUrl } from '../support/network.ts';
 import { runs } from '../support/property.ts';
@@ -71,18 +71,20 @@ test('content is inlined byte for byte, and nothing outside its embed changes', 
       const { embeds } = scan(page, 'html');
       const pieces: Buffer[] = [];
       let read = 0;
-      for (const { form, paragraph, children, ...embed } of embeds) {
+      for (const { format, paragraph, children, ...embed } of embeds) {
         expect(embed.start).toBeGreaterThanOrEqual(read);
         expect(page.subarray(embed.start).toString()).toMatch(/^<snippet-embed/);
         expect(children.start).toBeGreaterThan(embed.start);
         expect(children.end).toBeGreaterThanOrEqual(children.start);
         expect(embed.end).toBeGreaterThanOrEqual(children.end);
-        const { start, end } = (form.as === 'html' && isBlockLevel(content) && paragraph) || embed;
-        pieces.push(page.subarray(read, start), Buffer.from(encode(content, form.layers)));
+        const { start, end } = (format.as === 'html' && isBlockLevel(content) && paragraph) || embed;
+        pieces.push(page.subarray(read, start), Buffer.from(encode(content, format.layers)));
         read = end;
       }
       pieces.push(page.subarray(read));
-      const inlined = inline(page, embeds, ({ form }) => compose({ html: content, text: content }, form));
+      const inlined = replaceEmbeds(page, embeds, ({ format }) =>
+        compose({ html: content, text: content }, format),
+      );
       expect(inlined.equals(Buffer.concat(pieces))).toBe(true);
     }),
     { numRuns: runs(1_500) },

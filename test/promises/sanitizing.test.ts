@@ -4,7 +4,7 @@ import sanitizeHtml from 'sanitize-html';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createRequest } from '../../src/client/snippet-request.ts';
 import { findScripts, stripScripts } from '../../src/html/parsed-html.ts';
-import { applyRules } from '../../src/html/rules.ts';
+import { prepareSnippet } from '../../src/html/rules.ts';
 import type { HtmlRules } from '../../src/settings/options.ts';
 import { sharedSite } from '../support/built-site.ts';
 import { oneOf, runs } from '../support/property.ts';
@@ -21,7 +21,7 @@ describe('the option sanitize', () => {
       calls.push(all);
       return '<b>clean</b>';
     };
-    const prepared = await applyRules(snippet('<i>raw</i>'), use, { ...rules, sanitize });
+    const prepared = await prepareSnippet(snippet('<i>raw</i>'), use, { ...rules, sanitize });
     expect(prepared).toEqual({ html: '<b>clean</b>', text: 'clean', warnings: [], inlineCode: undefined });
     expect(calls).toEqual([['<i>raw</i>', { id: 42, params: { plan: 'pro' } }]]);
   });
@@ -37,7 +37,7 @@ describe('the option sanitize', () => {
       'no way',
     ],
   ])('fails with an error that names the snippet (%#)', async (sanitize, message) => {
-    await expect(applyRules(snippet('a'), use, { ...rules, sanitize })).rejects.toMatchObject({
+    await expect(prepareSnippet(snippet('a'), use, { ...rules, sanitize })).rejects.toMatchObject({
       code: 'sanitize-failed',
       message: `Snippet 42 could not be sanitized: ${message}`,
     });
@@ -53,7 +53,7 @@ describe('the option sanitize', () => {
     ],
     ['DOMPurify', (html) => createDomPurify.sanitize(html), '<p>Hello</p><img src="x"><a>x</a>'],
   ])('works with %s as in the documentation', async (_what, sanitize, clean) => {
-    expect((await applyRules(snippet(hostile), use, { ...rules, sanitize })).html).toBe(clean);
+    expect((await prepareSnippet(snippet(hostile), use, { ...rules, sanitize })).html).toBe(clean);
   });
 });
 
@@ -80,9 +80,9 @@ describe('the option scripts', () => {
   ];
   test.each(table)('strips, allows or refuses the script in %s', async (html, stripped, what) => {
     expect(stripScripts(html)).toBe(stripped);
-    expect((await applyRules(snippet(html), use, { ...rules, scripts: 'strip' })).html).toBe(stripped);
-    expect((await applyRules(snippet(html), use, rules)).html).toBe(html);
-    await expect(applyRules(snippet(html), use, { ...rules, scripts: 'error' })).rejects.toMatchObject({
+    expect((await prepareSnippet(snippet(html), use, { ...rules, scripts: 'strip' })).html).toBe(stripped);
+    expect((await prepareSnippet(snippet(html), use, rules)).html).toBe(html);
+    await expect(prepareSnippet(snippet(html), use, { ...rules, scripts: 'error' })).rejects.toMatchObject({
       code: 'script-refused',
       message: `Snippet 42 contains ${what}.`,
     });

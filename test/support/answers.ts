@@ -1,5 +1,5 @@
 import type { ClientParts } from '../../src/client/snippet-client.ts';
-import { type Answer, NoAnswer, type Transport } from '../../src/client/transport.ts';
+import { type HttpResponse, type Transport, TransportError } from '../../src/client/transport.ts';
 import { parseOptions } from '../../src/settings/options.ts';
 import { resolveSettings, type Settings } from '../../src/settings/settings.ts';
 
@@ -23,7 +23,7 @@ export function fakeService(...answers: (string | { fails: Failing })[]) {
       const answer = answers[Math.min(asked, answers.length - 1)] ?? '';
       asked += 1;
       if (typeof answer === 'string') return answerWith(200, { content: answer });
-      if (typeof answer.fails === 'string') throw new NoAnswer(answer.fails, 'It fails.');
+      if (typeof answer.fails === 'string') throw new TransportError(answer.fails, 'It fails.');
       return answerWith(answer.fails, { status: answer.fails, title: 'It fails' });
     },
     async close() {},
@@ -37,7 +37,7 @@ export function fakeService(...answers: (string | { fails: Failing })[]) {
   };
 }
 
-function answerWith(status: number, body: object): Answer {
+function answerWith(status: number, body: object): HttpResponse {
   const contentType = status === 200 ? 'application/json' : 'application/problem+json';
   return { status, contentType, retryAfter: undefined, body: Buffer.from(JSON.stringify(body)) };
 }

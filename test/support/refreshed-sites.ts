@@ -178,7 +178,7 @@ async function build(
     const site = {
       verifier,
       fetcher,
-      before,
+      previousManifest: before,
       directory,
       search: sourceSearch({
         folders: {

@@ -49,7 +49,7 @@ export function linkPage(page: Buffer, embeds: readonly FileEmbed[], { linked, h
   const script = hash ? '' : `<script type="module">${panelScript()}</script>`;
   return {
     embeds: embeds.map((embed) =>
-      unmarked.has(embed) ? embed : { ...embed, form: { ...embed.form, mark: `${embed.request.id}` } },
+      unmarked.has(embed) ? embed : { ...embed, format: { ...embed.format, mark: `${embed.request.id}` } },
     ),
     script: { start, end: start, text: asBytes(dataElement(snippets, hash) + script) },
   };
@@ -63,13 +63,13 @@ export function dataElement(snippets: readonly object[], hash?: string) {
   return `<script type="application/json" id="snippet-edit-links"${attribute}>${data}</script>`;
 }
 
-const comments = /^\s*(?:(?:\/\/.*|\/\*\*[\s\S]*?\*\/)\n\s*)*/gm;
-let code: string | undefined;
+const codeComments = /^\s*(?:(?:\/\/.*|\/\*\*[\s\S]*?\*\/)\n\s*)*/gm;
+let panelCode: string | undefined;
 
 /** The script of each page, without what only its readers need. */
 export function panelScript() {
-  code ??= `${readFileSync(join(import.meta.dirname, 'panel.js'), 'utf8').replace(comments, '')}addToPage();\n`;
-  return code;
+  panelCode ??= `${readFileSync(join(import.meta.dirname, 'panel.js'), 'utf8').replace(codeComments, '')}addToPage();\n`;
+  return panelCode;
 }
 
 /** Finds where the script belongs, and embeds that cannot be marked, with the names of their places. */

@@ -234,5 +234,5 @@ test.for([
   await writeFile(record, JSON.stringify({ ...JSON.parse(await readFile(record, 'utf8')), refreshedAt }));
   refresh.release();
   await exits(0, build.ended);
-  expect((await readManifest(record)).manifest?.before?.at).toBe(refreshedAt);
+  expect((await readManifest(record)).manifest?.previous?.at).toBe(refreshedAt);
 });
