@@ -5,7 +5,7 @@ import { rmSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify, stripVTControlCharacters } from 'node:util';
-import type { WatchOutput } from '../src/cli/cli-output.ts';
+import type { WatchOutput } from '../src/cli/json-output.ts';
 import { signedHeaders } from './service/webhooks.ts';
 
 export const astro = join(import.meta.dirname, '../node_modules/astro/bin/astro.mjs');

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ListOutput, WatchOutput } from '../src/cli/cli-output.ts';
+import type { ListOutput, WatchOutput } from '../src/cli/json-output.ts';
 import { listSnippets, type SiteWatch, site, watchSite } from './run-astro.ts';
 import type { Publication, Publisher } from './service/publisher.ts';
 import { pathOfPage } from './service/website/places.ts';

@@ -1,5 +1,5 @@
 import { type DefaultTreeAdapterTypes, parse, serializeOuter } from 'parse5';
-import type { ShownSnippet } from '../src/cli/cli-output.ts';
+import type { ShownSnippet } from '../src/cli/json-output.ts';
 import type { ShownPlaces } from './service/publisher.ts';
 
 /** Where a site shows a snippet, and with which params. `astro-snippets list` has one entry per params. */

@@ -2,19 +2,19 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AstroIntegration, AstroIntegrationLogger, HookParameters } from 'astro';
 import type { Plugin } from 'vite';
-import type { BuildRun } from './build/build-run.ts';
-import type { SiteRun } from './build/site-run.ts';
 import { nodeFlaw } from './client/node-version.ts';
-import { cleanLines } from './client/text.ts';
 import type { DevRun } from './dev/dev-run.ts';
-import { componentBridge } from './embed/element.ts';
+import { componentBridge } from './embed/component-bridge.ts';
 import { userError } from './failures/errors.ts';
+import type { BuildRun } from './integration/build-run.ts';
+import type { SiteRun } from './integration/site-run.ts';
 import type {} from './loader/loader.ts';
 import { astroMajor, hasPolicy, headersOf } from './settings/astro-version.ts';
+import { environmentPlugin } from './settings/environment.ts';
 import { parseOptions, type SnippetsOptions } from './settings/options.ts';
-import { environmentPlugin } from './settings/settings.ts';
-import { sourcePlugin } from './source/source-plugin.ts';
-import type { SiteSource } from './source/source-search.ts';
+import type { SiteSource } from './source/site-source.ts';
+import { sourcePlugin } from './source/vite-plugin.ts';
+import { cleanLines } from './text/clean-text.ts';
 
 export type { SnippetsOptions } from './settings/options.ts';
 
@@ -65,7 +65,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
           integrations: [lastIntegration((dir) => build?.complete(fileURLToPath(dir)))],
         });
         if (command === 'dev') {
-          const { pageScript } = await import('./dev/view.ts');
+          const { pageScript } = await import('./dev/page-script.ts');
           injectScript('page', pageScript('import.meta.hot'));
         }
         addDevToolbarApp({
@@ -99,7 +99,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         // Each loads only what it needs.
         const isDev = command === 'dev';
         dev = isDev ? new (await import('./dev/dev-run.ts')).DevRun(site) : undefined;
-        build = isDev ? undefined : new (await import('./build/build-run.ts')).BuildRun(site);
+        build = isDev ? undefined : new (await import('./integration/build-run.ts')).BuildRun(site);
         // A sync or preview makes no CSS, and may be unable to write.
         if (isDev || command === 'build') await run().openClasses();
         // An import would find this package's frameworks, not the project's.

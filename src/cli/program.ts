@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { parseDuration } from '../client/text.ts';
-import { type Cli, type CliHost, exitCodes, Terminal } from './terminal.ts';
-
-const { version: packageVersion } = JSON.parse(
-  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-);
+import { packageVersion } from '../settings/package-version.ts';
+import { parseDuration } from '../text/format.ts';
+import type { Cli } from './terminal/cli.ts';
+import type { CliHost } from './terminal/cli-host.ts';
+import { exitCodes } from './terminal/exit-codes.ts';
+import { Terminal } from './terminal/terminal.ts';
 
 const outputHelp = 'the built site, if moved after the build; for inline, where to write, if not in place';
 const everyHelp = 'how often to check, varied by 10% (default: 30s; with --listen, 5m)';
@@ -18,7 +17,7 @@ type Meanings = Partial<Record<keyof typeof exitCodes, string>>;
 
 const offline: Meanings = { ok: 'done', needsBuild: 'no usable record: build' };
 
-export async function runCli(argv: readonly string[], host: CliHost) {
+export async function runCli(argv: readonly string[], host: CliHost): Promise<number> {
   const terminal = new Terminal(host);
   const program = createProgram({ ...host, terminal }, argv);
   await program.parseAsync(argv, { from: 'user' }).catch((thrown) => terminal.showFailure(thrown));
@@ -27,7 +26,7 @@ export async function runCli(argv: readonly string[], host: CliHost) {
 
 // A command is loaded when it runs: that takes most of the time of a short one.
 /** The reference in the docs is made from it. */
-export function createProgram(cli: Cli, argv: readonly string[] = []) {
+export function createProgram(cli: Cli, argv: readonly string[] = []): Command {
   const { stdout, stderr, terminal } = cli;
   const program = new Command('astro-snippets')
     .description(
@@ -78,12 +77,14 @@ export function createProgram(cli: Cli, argv: readonly string[] = []) {
     .option('--stale-if-error <duration>', 'how long the last good content may replace a snippet')
     .option('--offline', 'use only the cache')
     .addHelpText('after', 'Options are also read from snippets.config.js (.mjs, .ts), its default export.')
-    .action(async (folder, flags, self) => (await import('./inline.ts')).inline(cli, folder, flags, self));
+    .action(async (folder, flags, self) =>
+      (await import('./commands/inline.ts')).inline(cli, folder, flags, self),
+    );
 
   addCommand('list', offline)
     .description('list snippets and their pages; works offline')
     .option('--json', 'print JSON')
-    .action(async () => (await import('./project.ts')).list(cli));
+    .action(async () => (await import('./commands/list.ts')).list(cli));
 
   addCommand('check', { ...offline, ok: 'nothing changed', changed: 'something changed' })
     .description('say which snippets have changed since the build')
@@ -91,13 +92,13 @@ export function createProgram(cli: Cli, argv: readonly string[] = []) {
     .option('--exec <command>', 'run when something changed or there is no usable record', parseCommand)
     .addHelpText('after', 'With --exec, the exit status of the command replaces 10 and 3.')
     .addHelpText('after', listsHelp)
-    .action(async (options) => (await import('./changes.ts')).check(cli, options));
+    .action(async (options) => (await import('./commands/check.ts')).check(cli, options));
 
   addWritingCommand('refresh', { ok: 'up to date now', needsBuild: 'a build is needed, and why' })
     .description('write changed snippets into pages, without a build')
     .option('--dry-run', 'show what would change without writing')
     .option('--json', 'print JSON')
-    .action(async (options) => (await import('./changes.ts')).refresh(cli, options));
+    .action(async (options) => (await import('./commands/refresh.ts')).refresh(cli, options));
 
   addWritingCommand('watch', { needsBuild: 'no usable record: build, or pass --build' })
     .description('check and refresh regularly, and run a command after changes')
@@ -106,25 +107,25 @@ export function createProgram(cli: Cli, argv: readonly string[] = []) {
     .option('--build <command>', 'build command, run if a refresh is not enough', parseCommand)
     .option('--exec <command>', 'deploy command, run once for each set of changes', parseCommand)
     .option('--json', 'print events as JSON, one a line')
-    .action(async (options) => (await import('./watch.ts')).watch(cli, options));
+    .action(async (options) => (await import('./commands/watch.ts')).watch(cli, options));
 
   addCommand('report', offline)
     .description('write an HTML page about the snippets of the site; works offline')
     .option('--to <file>', 'the file to write', 'snippets-report.html')
     .addOption(new Option('--json', 'print what the page is made from as JSON instead').conflicts('to'))
-    .action(async ({ to }) => (await import('./project.ts')).report(cli, to));
+    .action(async ({ to }) => (await import('./commands/report.ts')).report(cli, to));
 
   addCommand('doctor', { ok: 'ready to build', failed: 'not ready' })
     .description('check the setup: environment, URLs, certificate, key')
     .argument('[id]', 'a snippet to fetch; by default one of the last build')
     .option('--json', 'print JSON')
-    .action(async (id) => (await import('./doctor.ts')).doctor(cli, id));
+    .action(async (id) => (await import('./commands/doctor.ts')).doctor(cli, id));
 
   addCommand('get', { ok: 'done' })
     .description('get one snippet as a build would')
     .argument('<id>', "the snippet's id")
     .option('--params <json>', 'variables for the snippet: one JSON object')
-    .action(async (id, { params }) => (await import('./changes.ts')).get(cli, id, params));
+    .action(async (id, { params }) => (await import('./commands/get.ts')).get(cli, id, params));
   return program;
 }
 

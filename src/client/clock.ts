@@ -14,7 +14,7 @@ export interface Clock {
 const longestTimer = 2 ** 31 - 1;
 
 /** For timers of any length: people write `1y` for "no limit". */
-export const timerLength = (milliseconds: number) => Math.min(milliseconds, longestTimer);
+export const timerLength = (milliseconds: number): number => Math.min(milliseconds, longestTimer);
 
 export const systemClock: Clock = {
   now: () => performance.timeOrigin + performance.now(),
@@ -25,28 +25,10 @@ export const systemClock: Clock = {
 };
 
 /** Settles as `work` does, or rejects with the signal's reason. */
-export const unlessAborted = <T>(signal: AbortSignal, work: Promise<T>) =>
+export const unlessAborted = <T>(signal: AbortSignal, work: Promise<T>): Promise<T> =>
   new Promise<T>((resolve, reject) => {
     const abort = () => reject(signal.reason);
     if (signal.aborted) abort();
     signal.addEventListener('abort', abort, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
-
-/** For each step of longer work. A line is made only to be shown. */
-export type Progress = (describe: () => string) => void;
-
-/** Returns a function for each step, which shows a line now and then. Times are in milliseconds. */
-export function paced(
-  { first, every }: { first: number; every: number },
-  show: (line: string) => void,
-  now = () => performance.now(),
-): Progress {
-  let next = now() + first;
-  return (describe) => {
-    const time = now();
-    if (time < next) return;
-    next = time + every;
-    show(describe());
-  };
-}

@@ -1,20 +1,12 @@
-export type { RenderedSnippet, RetrievedSnippet } from './answer.ts';
+export { defineSnippet, type ParamsOf, type ParamsSchema, type SnippetDefinition } from './define-snippet.ts';
 export type { PublicLimits as Limits } from './limits.ts';
-export type { Counts, Notice } from './scheduler.ts';
+export type { Json, Params } from './params.ts';
+export type { Counts, Notice } from './scheduling/notice.ts';
 export {
   type RequestOptions,
   type Snippet,
   SnippetClient,
   type SnippetClientOptions,
 } from './snippet-client.ts';
-export {
-  defineSnippet,
-  type Json,
-  type Params,
-  type ParamsOf,
-  type ParamsSchema,
-  type SnippetDefinition,
-  SnippetError,
-  type SnippetErrorCode,
-  type Variant,
-} from './snippet-request.ts';
+export { SnippetError, type SnippetErrorCode } from './snippet-error.ts';
+export type { RenderedSnippet, RetrievedSnippet, Variant } from './variants.ts';

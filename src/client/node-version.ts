@@ -1,10 +1,10 @@
 /** As `engines` in package.json says: undici 8 needs it. */
 export const oldestNode = '22.19.0';
 
-export const nodeVersion = process.versions.node;
+export const nodeVersion: string = process.versions.node;
 
 /** Says that Node is too old, before a dependency fails with a syntax error. */
-export function nodeFlaw(version = nodeVersion) {
+export function nodeFlaw(version: string = nodeVersion): string | undefined {
   if (version.localeCompare(oldestNode, 'en', { numeric: true }) >= 0) return undefined;
   return `astro-snippets needs Node ${oldestNode.replace(/\.0$/, '')} or newer, and this is Node ${version}.`;
 }

@@ -1,28 +1,19 @@
-import {
-  describeAttempt,
-  type RenderedSnippet,
-  type RetrievedSnippet,
-  readFailure,
-  readResponse,
-} from './answer.ts';
+import { containsKnownKey } from '../text/known-keys.ts';
+import { checkApiKey } from './api-key.ts';
+import { parseBaseUrl, snippetUrl } from './base-url.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { defaultPatience, type Limits, type PublicLimits, publicLimits, withDefaults } from './limits.ts';
 import { nodeFlaw } from './node-version.ts';
-import { Endpoint } from './retry-policy.ts';
-import { type Counts, type Notice, Scheduler } from './scheduler.ts';
-import {
-  checkApiKey,
-  createRequest,
-  invalidParams,
-  type Params,
-  parseBaseUrl,
-  SnippetError,
-  type SnippetRequest,
-  snippetUrl,
-  type Variant,
-} from './snippet-request.ts';
-import { containsKnownKey } from './text.ts';
-import { httpsTransport, type Transport } from './transport.ts';
+import { invalidParams, type Params } from './params.ts';
+import { describeAttempt, readFailure, readResponse } from './read-response.ts';
+import { Endpoint } from './scheduling/endpoint.ts';
+import type { Counts, Notice } from './scheduling/notice.ts';
+import { Scheduler } from './scheduling/scheduler.ts';
+import { SnippetError } from './snippet-error.ts';
+import { createRequest, type SnippetRequest } from './snippet-request.ts';
+import { httpsTransport } from './transport/https.ts';
+import type { Transport } from './transport/transport.ts';
+import type { RenderedSnippet, RetrievedSnippet, Variant } from './variants.ts';
 
 export interface SnippetClientOptions {
   /** The organization's API key (specification, section 5), sent as a bearer credential with every request. */

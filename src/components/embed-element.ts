@@ -1,24 +1,18 @@
 import type { AstroGlobal } from 'astro';
 import { escapeAttribute } from 'entities/escape';
 import {
-  createRequest,
   definedRequest,
-  type Params,
   type ParamsOf,
   type ParamsSchema,
   type SnippetDefinition,
-  SnippetError,
-  type SnippetRequest,
-} from '../client/snippet-request.ts';
-import {
-  componentBridge,
-  containerPage,
-  type EmbedAs,
-  type EmbedAttributes,
-  elementName,
-  intendedName,
-} from '../embed/element.ts';
-import { type ErrorCode, userError } from '../failures/errors.ts';
+} from '../client/define-snippet.ts';
+import type { Params } from '../client/params.ts';
+import { SnippetError } from '../client/snippet-error.ts';
+import { createRequest, type SnippetRequest } from '../client/snippet-request.ts';
+import { componentBridge, containerPage } from '../embed/component-bridge.ts';
+import { type EmbedAs, type EmbedAttributes, elementName, intendedName } from '../embed/element.ts';
+import type { ErrorCode } from '../failures/error-table.ts';
+import { userError } from '../failures/errors.ts';
 
 /** What `<Snippet>` takes: a snippet by its id, or from `defineSnippet`, with the params it is defined to take. */
 export type SnippetProps<Schema extends ParamsSchema | undefined = undefined> = {
@@ -53,14 +47,14 @@ export type Command = 'dev' | 'build' | 'preview' | 'sync';
 // Astro's compiler adds `class`, `data-astro-…` and `server:…`, and leaves `slot`.
 const knownProp = /^(?:id|of|params|as|optional|class|slot)$|[-:]/;
 
-export const embedEnd = `</${elementName}>`;
+export const embedEnd: '</snippet-embed>' = `</${elementName}>`;
 
 /** A promise only if a schema checks the params: awaiting an embed takes longer than rendering it. */
 export function embedStart(
   props: Props,
   page: Pick<AstroGlobal, 'isPrerendered' | 'url' | 'routePattern'>,
   command: Command | undefined,
-) {
+): string | Promise<string> {
   const { id, of, params, as, optional } = props;
   const { pathname } = page.url;
   const path = page.isPrerendered ? pathname : containerPage;

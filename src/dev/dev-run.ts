@@ -1,11 +1,13 @@
 import { resolve } from 'node:path';
 import type { HookParameters } from 'astro';
-import { SiteRun } from '../build/site-run.ts';
-import { cleanLines } from '../client/text.ts';
 import { imageHref, imageType } from '../images/image-file.ts';
+import { SiteRun } from '../integration/site-run.ts';
 import { astroMajor } from '../settings/astro-version.ts';
-import type { FetchedSnippet } from '../snippets/fetch-snippets.ts';
-import { escapeOwnErrors, serveText, snippetMemory } from './view.ts';
+import type { FetchedSnippet, SnippetFetcher } from '../snippets/snippet-fetcher.ts';
+import { cleanLines } from '../text/clean-text.ts';
+import { escapeOwnErrors } from './error-page.ts';
+import { serveText } from './serve-text.ts';
+import { snippetMemory } from './snippet-memory.ts';
 
 /** A dev server. A visible page asks whether it has changed: then its snippets are fetched again. */
 export class DevRun extends SiteRun {
@@ -18,21 +20,21 @@ export class DevRun extends SiteRun {
     }
   });
 
-  protected override async openFetcher() {
-    const { SnippetFetcher } = await import('../snippets/fetch-snippets.ts');
+  protected override async openFetcher(): Promise<SnippetFetcher> {
+    const { SnippetFetcher } = await import('../snippets/snippet-fetcher.ts');
     // A person waits: fewer attempts than in a build, and a recovery is noticed quickly.
     const limits = { attempts: 3, fallbacksInARow: Infinity, deadline: 20_000, outageCap: 2_000 };
     const asking = { parts: { limits }, patience: 0, alwaysAsk: true, remember: false };
     return new SnippetFetcher(this.settings, { warn: this.#warn, ...asking });
   }
 
-  protected override noteClasses(snippets: Iterable<FetchedSnippet>) {
+  protected override noteClasses(snippets: Iterable<FetchedSnippet>): void {
     super.noteClasses(snippets);
     // Snippets arrive one after the other.
     this.#writeClasses();
   }
 
-  serve({ server, refreshContent }: HookParameters<'astro:server:setup'>) {
+  serve({ server, refreshContent }: HookParameters<'astro:server:setup'>): void {
     const { middlewares, watcher, environments, httpServer } = server;
     const { hot } = environments.client;
     // Later versions escape what Vite reports of modules for the browser.

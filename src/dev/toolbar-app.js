@@ -1,5 +1,5 @@
 import { defineToolbarApp } from 'astro/toolbar';
-import { addPanel, dataElement, make, readSnippets } from '../build/edit-links/panel.js';
+import { addPanel, dataElement, make, readSnippets } from '../inlining/edit-links/panel.js';
 
 /** The dev toolbar app: the snippets of this page, and their errors. */
 export default defineToolbarApp({

@@ -1,7 +1,10 @@
-import { applyEdits, blockElements, isBlockLevel, matchEnd, type Range, tagAt } from './html-scanner.ts';
+import { applyEdits, type Range } from '../markup/edits.ts';
+import { blockElements } from '../markup/elements.ts';
+import { matchEnd, tagAt } from '../markup/tags.ts';
+import { isBlockLevel } from '../markup/walk.ts';
 
 /** Replaces Markdown code with spaces, so that offsets stay. */
-export function withoutCodeSpans(text: string, code: readonly Range[] = findCode(text)) {
+export function withoutCodeSpans(text: string, code: readonly Range[] = findCode(text)): string {
   const edits = code.map(({ start, end }) => ({ start, end, text: ' '.repeat(end - start) }));
   return applyEdits(text, edits);
 }
@@ -32,7 +35,9 @@ const opaqueElements = /^(?:code|kbd|pre|samp|script|style|textarea|title)$/;
  * Finds fences and text between backticks in Markdown, where the tag of a block begins HTML that ends at a blank line.
  * Code is doubtful where the text may be HTML.
  */
-export function findCode(text: string) {
+export function findCode(text: string): (Range & {
+  isDoubtful: boolean;
+})[] {
   const code: (Range & { isDoubtful: boolean })[] = [];
   if (!/[`~]/.test(text) || isPlainHtml(text)) return code;
   const unclosed = new Set<string>();

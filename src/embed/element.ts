@@ -3,15 +3,17 @@
 export const elementName = 'snippet-embed';
 
 // No encoding changes the name.
-export const embedName = /snippet-embed/i;
+export const embedName: RegExp = /snippet-embed/i;
+
 /** What a slug leaves of a tag. */
-export const slugOfEmbed = /snippet-embed[\W_]*id[\W_]*\d/i;
+export const slugOfEmbed: RegExp = /snippet-embed[\W_]*id[\W_]*\d/i;
+
 /** The name in `<Snippet id={42} />` where it was not rendered, in any encoding of the `<`. */
-export const writtenComponent =
+export const writtenComponent: RegExp =
   /snippet(?<=(?:<|lt;|#0*60;?|x0*3c;?|u003c)snippet)(?=[\t\n\f\r ][^<>]{0,300}\b(?:id|of)=)/i;
 
 /** Whether text may hold embeds, or what was meant as one. Many times faster than a scan. */
-export const mayHold = (text: string) => embedName.test(text) || writtenComponent.test(text);
+export const mayHold = (text: string): boolean => embedName.test(text) || writtenComponent.test(text);
 
 /** What an embed shows of a snippet. */
 export type EmbedAs = 'html' | 'text';
@@ -21,7 +23,7 @@ const attributeNames = ['id', 'params', 'as', 'optional'] as const;
 export type EmbedAttributes = { [Name in (typeof attributeNames)[number]]?: string | undefined };
 
 /** The attribute that a misspelled name means: at most two edits away, or one of a short name. */
-export const intendedName = (written: string) =>
+export const intendedName = (written: string): 'id' | 'params' | 'as' | 'optional' | undefined =>
   attributeNames.find((name) => isNear(written, name, Math.min(2, name.length - 1)));
 
 /** Whether so many added, removed or replaced characters turn one text into another. */
@@ -32,30 +34,3 @@ function isNear(one: string, other: string, edits: number): boolean {
   const pairs = [[rest, other] as const, [one, otherRest] as const, [rest, otherRest] as const];
   return edits > 0 && pairs.some(([a, b]) => isNear(a, b, edits - 1));
 }
-
-/** What Astro's Container API renders, as for a feed. Its real path is not known. */
-export const containerPage = "a page of Astro's container";
-
-/** A `<Snippet>` that is wrong, with the path of the page's URL and the names of its props. */
-export interface AskedComponent {
-  id: string | undefined;
-  page: string | undefined;
-  props: readonly string[];
-}
-
-/** What the integration does for `<Snippet>`. */
-interface ComponentBridge {
-  /** In a build. The page is the path of its URL, or `containerPage`. */
-  announce?: ((id: number, params: string | undefined, pathname: string) => void) | undefined;
-  /** Where it is written: for people, and, if it is certain, a file in the project. Lines and columns begin at 1. */
-  find?(
-    asked: AskedComponent,
-  ): { place: string; loc?: { file: string; line: number; column: number } } | undefined;
-}
-
-// The component shares no module with the integration, and maybe no process.
-const bridgeSymbol = Symbol.for('astro-snippets');
-const bridgeHolder = globalThis as { [bridgeSymbol]?: ComponentBridge };
-bridgeHolder[bridgeSymbol] ??= {};
-
-export const componentBridge = bridgeHolder[bridgeSymbol];

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { imageSize } from 'image-size';
-import type { FoundImage } from '../html/rules.ts';
+import type { FoundImage } from '../content/images.ts';
 import type { Assets } from '../settings/settings.ts';
 
 // How their bytes begin. The library that measures images gets nothing else: it has had endless loops.
@@ -14,7 +14,7 @@ const imageSignatures: Readonly<Record<string, RegExp>> = {
 
 const extensionOf = (name: string) => name.slice(name.lastIndexOf('.') + 1);
 
-export function imageType(name: string) {
+export function imageType(name: string): string | undefined {
   const format = extensionOf(name).replace('jpg', 'jpeg');
   return format in imageSignatures ? `image/${format}` : undefined;
 }

@@ -4,11 +4,13 @@ import { createStorage } from 'unstorage';
 import fsLite from 'unstorage/drivers/fs-lite';
 import { systemClock } from '../client/clock.ts';
 import { defaultLimits } from '../client/limits.ts';
-import { SnippetError } from '../client/snippet-request.ts';
-import { cleanText, containsKnownKey, reasonOf } from '../client/text.ts';
-import { httpsTransport, TransportError } from '../client/transport.ts';
-import type { FoundImage } from '../html/rules.ts';
+import { SnippetError } from '../client/snippet-error.ts';
+import { httpsTransport } from '../client/transport/https.ts';
+import { TransportError } from '../client/transport/transport.ts';
+import type { FoundImage } from '../content/images.ts';
 import type { ImageSettings, Settings } from '../settings/settings.ts';
+import { cleanText, reasonOf } from '../text/clean-text.ts';
+import { containsKnownKey } from '../text/known-keys.ts';
 import { examineImage, imageType } from './image-file.ts';
 
 type Download = FoundImage & { isTrouble?: boolean };
@@ -33,7 +35,18 @@ interface SiteImagesOptions extends ImageSettings, Pick<Settings, 'ca' | 'offlin
 export type SiteImages = ReturnType<typeof openImages>;
 
 /** The images of a run, each asked for once. Without a folder, they stay in memory. */
-export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: base }: SiteImagesOptions) {
+export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: base }: SiteImagesOptions): {
+  find: (
+    url: URL,
+    {
+      mayDownload,
+    }?: {
+      mayDownload?: boolean | undefined;
+    },
+  ) => Promise<FoundImage | undefined>;
+  read: (file: string) => Promise<Uint8Array<ArrayBufferLike> | undefined>;
+  close: () => Promise<void>;
+} {
   const cache = createStorage(base === undefined ? {} : { driver: fsLite({ base }) });
   const limits = { ...defaultLimits, bodyBytes: largestImage };
   const transport = httpsTransport({
@@ -48,7 +61,14 @@ export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: 
   const ended = new AbortController();
 
   /** `undefined` if its host is not one of the site's. */
-  async function find(url: URL, { mayDownload = true } = {}) {
+  async function find(
+    url: URL,
+    {
+      mayDownload = true,
+    }: {
+      mayDownload?: boolean | undefined;
+    } = {},
+  ): Promise<FoundImage | undefined> {
     if (!hosts.includes(url.host)) return undefined;
     const known = refuseImageUrl(url) ?? recorded?.get(url.href) ?? asked.get(url.href);
     // The first that is known: a download comes too late.
@@ -82,7 +102,7 @@ export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: 
   }
 
   /** The bytes of an image in the cache, by its name, which may be any text. */
-  async function read(file: string) {
+  async function read(file: string): Promise<Uint8Array<ArrayBufferLike> | undefined> {
     const [, start] = /^[a-z0-9-]+\.([0-9a-f]{20})\.[a-z]+$/.exec(file) ?? [];
     if (!start) return undefined;
     const bytes: unknown = await cache.getItemRaw(file);
@@ -123,7 +143,7 @@ export function openImages({ hosts, assets, recorded, ca, offline, imageFolder: 
   }
 
   /** What was found can still be read. */
-  async function close() {
+  async function close(): Promise<void> {
     ended.abort(new SnippetError('closed', 'The images of this run were closed.'));
     await transport.close();
   }

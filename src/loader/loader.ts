@@ -1,16 +1,14 @@
 import type { Loader } from 'astro/loaders';
 import { z } from 'astro/zod';
-import {
-  createRequest,
-  definedRequest,
-  type Params,
-  type SnippetDefinition,
-  SnippetError,
-  type SnippetRequest,
-} from '../client/snippet-request.ts';
-import { cleanLines, count } from '../client/text.ts';
-import { entryName, userError } from '../failures/errors.ts';
-import type { FetchedSnippet, FetchHook } from '../snippets/fetch-snippets.ts';
+import { definedRequest, type SnippetDefinition } from '../client/define-snippet.ts';
+import type { Params } from '../client/params.ts';
+import { SnippetError } from '../client/snippet-error.ts';
+import { createRequest, type SnippetRequest } from '../client/snippet-request.ts';
+import { userError } from '../failures/errors.ts';
+import { entryName } from '../failures/places.ts';
+import type { FetchedSnippet, FetchHook } from '../snippets/snippet-fetcher.ts';
+import { cleanLines } from '../text/clean-text.ts';
+import { count } from '../text/format.ts';
 
 declare global {
   namespace Astro {
@@ -25,7 +23,20 @@ export type SnippetEntry =
   | { id: number; params?: Params | undefined }
   | { of: SnippetDefinition; params?: Params | undefined };
 
-const entrySchema = z.object({
+const entrySchema: z.ZodObject<
+  {
+    content: z.ZodString;
+    text: z.ZodString;
+    name: z.ZodOptional<z.ZodString>;
+    variant: z.ZodOptional<
+      z.ZodEnum<{
+        retrieve: 'retrieve';
+        render: 'render';
+      }>
+    >;
+  },
+  z.core.$strip
+> = z.object({
   /** HTML, after the site's rules were applied. Its images have their original URLs. */
   content: z.string(),
   /** The content without tags, with its entities decoded. */

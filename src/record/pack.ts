@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, readSync } from 'node:fs';
+import { appendFileSync, closeSync, mkdirSync, openSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { userError } from '../failures/errors.ts';
-import { statsOf, writeError } from '../files/files.ts';
+import { statsOf } from '../files/read.ts';
+import { writeError } from '../files/write.ts';
+import { packageVersion } from '../settings/package-version.ts';
 import type { Manifest, ManifestFile } from './manifest.ts';
-import { packFile } from './record-files.ts';
+import { packFile } from './record-paths.ts';
 
 // The pages of a site as they were generated, in one file beside the record. A file for each page, or compressing them, would
 // take seconds.
 
 // A call for each page would take five times as long.
 const writeSize = 1024 * 1024;
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
 /** Writes a new pack. It counts once a record names it. */
 export function packWriter(manifest: string) {
@@ -30,7 +30,10 @@ export function packWriter(manifest: string) {
     }
   };
   return {
-    add(page: Buffer) {
+    add(page: Buffer): {
+      packOffset: number;
+      packLength: number;
+    } {
       const packOffset = length;
       length += page.length;
       if (used + page.length > writeSize) {
@@ -41,23 +44,36 @@ export function packWriter(manifest: string) {
       else used += page.copy(piece, used);
       return { packOffset, packLength: page.length };
     },
-    finish() {
+    finish():
+      | {
+          id: string;
+          length: number;
+          version: string;
+        }
+      | undefined {
       if (length === 0) return undefined;
       write(piece.subarray(0, used));
-      return { id, length, version };
+      return { id, length, version: packageVersion };
     },
   };
 }
 
 /** Not kept open: on Windows, no open file can be replaced. */
-export function openPack(manifest: string, { pack }: Manifest) {
+export function openPack(
+  manifest: string,
+  { pack }: Manifest,
+): {
+  /** The end of a sentence that begins with the pages. */
+  flaw: string;
+  read({ name, packOffset, packLength }: ManifestFile): Buffer<ArrayBuffer>;
+} {
   const file = packFile(manifest, pack?.id);
   const found = statsOf(file);
   let flaw = '';
   if (!pack || !found) flaw = `are not beside ${manifest}`;
   else if (found.size !== pack.length) flaw = 'were cut off';
-  else if (pack.version !== version)
-    flaw = `were read by version ${pack.version} of astro-snippets, and this is ${version}`;
+  else if (pack.version !== packageVersion)
+    flaw = `were read by version ${pack.version} of astro-snippets, and this is ${packageVersion}`;
   const refuse = (what: string) => userError('missing-manifest', what, 'Build the site once.');
   return {
     /** The end of a sentence that begins with the pages. */

@@ -3,9 +3,10 @@ import { createRequire } from 'node:module';
 import type { Driver } from 'unstorage';
 import { z } from 'zod';
 import { defaultPatience } from '../client/limits.ts';
-import type { Params } from '../client/snippet-request.ts';
-import { cleanText, parseDuration } from '../client/text.ts';
+import type { Params } from '../client/params.ts';
 import { userError } from '../failures/errors.ts';
+import { cleanText } from '../text/clean-text.ts';
+import { parseDuration } from '../text/format.ts';
 import type { SiteUrls } from './site-urls.ts';
 
 const certificates = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
@@ -69,7 +70,151 @@ const imageOptions = {
  * The options of `snippets()`. The one place where an option is declared: its type, its validation, and its part of
  * docs/options.md (a test compares them).
  */
-const options = {
+const options: {
+  /** What comes before `/snippets/42/render`. One of the two base URLs is enough. */
+  renderBaseUrl: z.ZodOptional<z.ZodString>;
+  /** What comes before `/snippets/42`. Used if rendering does not exist or keeps failing. */
+  retrieveBaseUrl: z.ZodOptional<z.ZodString>;
+  /** Certificates (PEM text) to trust in addition to the system's. */
+  ca: z.ZodOptional<z.ZodUnion<readonly [z.ZodString, z.ZodArray<z.ZodString>]>>;
+  /**
+   * The most requests at once. A build starts with 20, and makes more over HTTP/2 while the service keeps up.
+   *
+   * @default 100
+   */
+  concurrency: z.ZodDefault<z.ZodInt>;
+  /**
+   * How long a build may fetch snippets. The rest fails, unless `staleIfError` replaces it.
+   *
+   * @default '30m'
+   */
+  // Long enough for 100,000 snippets of a slow service, and shorter than a CI system waits.
+  timeout: z.ZodDefault<
+    z.ZodPipe<z.ZodPipe<z.ZodString, z.ZodTransform<number | undefined, string>>, z.ZodNumber>
+  >;
+  /**
+   * How long a build tries a service that gives no answer, or only errors such as 503.
+   *
+   * @default '60s'
+   */
+  patience: z.ZodDefault<
+    z.ZodPipe<z.ZodPipe<z.ZodString, z.ZodTransform<number | undefined, string>>, z.ZodNumber>
+  >;
+  /** Where a snippet is edited, for the dev toolbar and `editLinks`: a function from an id to a URL. */
+  editUrl: z.ZodOptional<z.ZodCustom<(id: string) => string, (id: string) => string>>;
+  /**
+   * For previews: adds a button to each page, with links to where its snippets are edited.
+   *
+   * @default false
+   */
+  editLinks: z.ZodDefault<z.ZodBoolean>;
+  /** Where answers are cached; `false` for no cache. */
+  cache: z.ZodDefault<
+    z.ZodUnion<
+      readonly [
+        z.ZodLiteral<false>,
+        z.ZodObject<
+          {
+            driver: z.ZodOptional<
+              z.ZodUnion<readonly [z.ZodString, z.ZodCustom<Driver<any, any>, Driver<any, any>>]>
+            >;
+            options: z.ZodOptional<z.ZodRecord<z.ZodString, z.ZodUnknown>>;
+            maxAge: z.ZodDefault<
+              z.ZodPipe<z.ZodPipe<z.ZodString, z.ZodTransform<number | undefined, string>>, z.ZodNumber>
+            >;
+          },
+          z.core.$strict
+        >,
+      ]
+    >
+  >;
+  /**
+   * How long the last good content may replace a snippet while the service is in trouble, such as `'7d'`. Each use is a
+   * warning. A refusal (401 to 404) is never replaced.
+   *
+   * @default never
+   */
+  staleIfError: z.ZodDefault<
+    z.ZodPipe<z.ZodPipe<z.ZodString, z.ZodTransform<number | undefined, string>>, z.ZodNumber>
+  >;
+  /**
+   * Builds from the cache alone, without requests.
+   *
+   * @default false
+   */
+  offline: z.ZodDefault<z.ZodBoolean>;
+  /**
+   * Without an API key, `'children'` shows the children of embeds.
+   *
+   * @default 'error'
+   */
+  missingKey: z.ZodDefault<
+    z.ZodEnum<{
+      error: 'error';
+      children: 'children';
+    }>
+  >;
+  /** Files of the output whose embeds stay, as examples: glob patterns, such as `'docs/**'`. */
+  exclude: z.ZodDefault<
+    z.ZodUnion<readonly [z.ZodPipe<z.ZodString, z.ZodTransform<string[], string>>, z.ZodArray<z.ZodString>]>
+  >;
+  /** Params for every embed, by its page and language. The embed's own params win. */
+  params: z.ZodOptional<
+    z.ZodCustom<(place: PageOfEmbed) => Params | undefined, (place: PageOfEmbed) => Params | undefined>
+  >;
+  /** Makes the HTML of snippets safe: a function from HTML to HTML, or to a promise of it. */
+  sanitize: z.ZodOptional<
+    z.ZodCustom<
+      (html: string, snippet: { id: number; params: Params | undefined }) => string | Promise<string>,
+      (html: string, snippet: { id: number; params: Params | undefined }) => string | Promise<string>
+    >
+  >;
+  /** `'base'` puts the site's base path before root-relative URLs in snippets. */
+  links: z.ZodOptional<z.ZodLiteral<'base'>>;
+  /**
+   * What to do with scripts, event handlers and `javascript:` URLs in snippets: `'allow'`, `'strip'`, or `'error'`, which
+   * fails the build.
+   *
+   * @default 'allow'
+   */
+  scripts: z.ZodDefault<
+    z.ZodEnum<{
+      error: 'error';
+      allow: 'allow';
+      strip: 'strip';
+    }>
+  >;
+  /**
+   * Fails the build, instead of warning, on HTML that would swallow the rest of a page.
+   *
+   * @default false
+   */
+  strict: z.ZodDefault<z.ZodBoolean>;
+  /**
+   * `'hash'` allows the inline scripts and styles of snippets in the page's Content Security Policy.
+   *
+   * @default they are blocked, with a warning
+   */
+  csp: z.ZodOptional<z.ZodLiteral<'hash'>>;
+  /**
+   * Serves the images of snippets from the site itself, if they are on these hosts: `{ hosts: ['cdn.example'] }`, with the
+   * port if it is not 443.
+   */
+  images: z.ZodOptional<
+    z.ZodObject<
+      {
+        hosts: z.ZodArray<z.ZodPipe<z.ZodString, z.ZodTransform<string, string>>>;
+      },
+      z.core.$strict
+    >
+  >;
+  /**
+   * Tells Tailwind and UnoCSS which classes snippets use.
+   *
+   * @default false
+   */
+  classes: z.ZodDefault<z.ZodBoolean>;
+} = {
   /** What comes before `/snippets/42/render`. One of the two base URLs is enough. */
   renderBaseUrl: z.string().optional(),
   /** What comes before `/snippets/42`. Used if rendering does not exist or keeps failing. */
@@ -167,7 +312,83 @@ const options = {
   classes: z.boolean().default(false),
 };
 
-const optionsSchema = z
+const optionsSchema: z.ZodObject<
+  {
+    renderBaseUrl: z.ZodOptional<z.ZodString>;
+    retrieveBaseUrl: z.ZodOptional<z.ZodString>;
+    ca: z.ZodOptional<z.ZodUnion<readonly [z.ZodString, z.ZodArray<z.ZodString>]>>;
+    concurrency: z.ZodDefault<z.ZodInt>;
+    timeout: z.ZodDefault<
+      z.ZodPipe<z.ZodPipe<z.ZodString, z.ZodTransform<number | undefined, string>>, z.ZodNumber>
+    >;
+    patience: z.ZodDefault<
+      z.ZodPipe<z.ZodPipe<z.ZodString, z.ZodTransform<number | undefined, string>>, z.ZodNumber>
+    >;
+    editUrl: z.ZodOptional<z.ZodCustom<(id: string) => string, (id: string) => string>>;
+    editLinks: z.ZodDefault<z.ZodBoolean>;
+    cache: z.ZodDefault<
+      z.ZodUnion<
+        readonly [
+          z.ZodLiteral<false>,
+          z.ZodObject<
+            {
+              driver: z.ZodOptional<
+                z.ZodUnion<readonly [z.ZodString, z.ZodCustom<Driver<any, any>, Driver<any, any>>]>
+              >;
+              options: z.ZodOptional<z.ZodRecord<z.ZodString, z.ZodUnknown>>;
+              maxAge: z.ZodDefault<
+                z.ZodPipe<z.ZodPipe<z.ZodString, z.ZodTransform<number | undefined, string>>, z.ZodNumber>
+              >;
+            },
+            z.core.$strict
+          >,
+        ]
+      >
+    >;
+    staleIfError: z.ZodDefault<
+      z.ZodPipe<z.ZodPipe<z.ZodString, z.ZodTransform<number | undefined, string>>, z.ZodNumber>
+    >;
+    offline: z.ZodDefault<z.ZodBoolean>;
+    missingKey: z.ZodDefault<
+      z.ZodEnum<{
+        error: 'error';
+        children: 'children';
+      }>
+    >;
+    exclude: z.ZodDefault<
+      z.ZodUnion<readonly [z.ZodPipe<z.ZodString, z.ZodTransform<string[], string>>, z.ZodArray<z.ZodString>]>
+    >;
+    params: z.ZodOptional<
+      z.ZodCustom<(place: PageOfEmbed) => Params | undefined, (place: PageOfEmbed) => Params | undefined>
+    >;
+    sanitize: z.ZodOptional<
+      z.ZodCustom<
+        (html: string, snippet: { id: number; params: Params | undefined }) => string | Promise<string>,
+        (html: string, snippet: { id: number; params: Params | undefined }) => string | Promise<string>
+      >
+    >;
+    links: z.ZodOptional<z.ZodLiteral<'base'>>;
+    scripts: z.ZodDefault<
+      z.ZodEnum<{
+        error: 'error';
+        allow: 'allow';
+        strip: 'strip';
+      }>
+    >;
+    strict: z.ZodDefault<z.ZodBoolean>;
+    csp: z.ZodOptional<z.ZodLiteral<'hash'>>;
+    images: z.ZodOptional<
+      z.ZodObject<
+        {
+          hosts: z.ZodArray<z.ZodPipe<z.ZodString, z.ZodTransform<string, string>>>;
+        },
+        z.core.$strict
+      >
+    >;
+    classes: z.ZodDefault<z.ZodBoolean>;
+  },
+  z.core.$strict
+> = z
   .strictObject(options)
   .refine(
     ({ cache, staleIfError, offline }) => cache !== false || (staleIfError === 0 && !offline),
@@ -195,7 +416,41 @@ export interface HtmlRules extends Pick<ParsedOptions, 'sanitize' | 'scripts' | 
 export function parseOptions(
   given: unknown,
   headline = 'The options of snippets() in the Astro config are invalid',
-) {
+): {
+  concurrency: number;
+  timeout: number;
+  patience: number;
+  editLinks: boolean;
+  cache:
+    | false
+    | {
+        maxAge: number;
+        driver?: string | Driver<any, any> | undefined;
+        options?: Record<string, unknown> | undefined;
+      };
+  staleIfError: number;
+  offline: boolean;
+  missingKey: 'error' | 'children';
+  exclude: string[];
+  scripts: 'error' | 'allow' | 'strip';
+  strict: boolean;
+  classes: boolean;
+  renderBaseUrl?: string | undefined;
+  retrieveBaseUrl?: string | undefined;
+  ca?: string | string[] | undefined;
+  editUrl?: ((id: string) => string) | undefined;
+  params?: ((place: PageOfEmbed) => Params | undefined) | undefined;
+  sanitize?:
+    | ((html: string, snippet: { id: number; params: Params | undefined }) => string | Promise<string>)
+    | undefined;
+  links?: 'base' | undefined;
+  csp?: 'hash' | undefined;
+  images?:
+    | {
+        hosts: string[];
+      }
+    | undefined;
+} {
   // Used once, and compiling a parser would take longer.
   const parsed = optionsSchema.safeParse(given, { jitless: true });
   if (parsed.success) return parsed.data;

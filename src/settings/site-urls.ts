@@ -15,14 +15,14 @@ export function canonicalPath(
   path: string,
   isPage: boolean,
   { trailingSlash, format }: Omit<SiteUrls, 'base'>,
-) {
+): string {
   if (!isPage) return path;
   const bare = path.replace(/(^|\/)index\.html$|\.html$/, '').replace(/\/+$/, '');
   const isFolder = trailingSlash === 'always' || (trailingSlash === 'ignore' && format !== 'file');
   return isFolder || bare === '' ? `${bare}/` : bare;
 }
 
-export const pathOfFile = (name: string, isPage: boolean, urls: SiteUrls) =>
+export const pathOfFile = (name: string, isPage: boolean, urls: SiteUrls): string =>
   canonicalPath(pathIn(urls.base, name), isPage, urls);
 
 /**
@@ -30,7 +30,7 @@ export const pathOfFile = (name: string, isPage: boolean, urls: SiteUrls) =>
  *
  * @param urls `undefined` where Astro did not write the files: then a page is known by the name of its file.
  */
-export function publishedUrl(name: string, isPage: boolean, urls?: Omit<SiteUrls, 'format'>) {
+export function publishedUrl(name: string, isPage: boolean, urls?: Omit<SiteUrls, 'format'>): string {
   const { site, base = '/', trailingSlash } = urls ?? {};
   const path = pathIn(base, name);
   // A purge by URL needs the form that readers ask for. With 'ignore', servers go by the file that there is.
@@ -47,7 +47,7 @@ function pathIn(base: string, name: string) {
 }
 
 /** The files that Astro may write for a route, for every `build.format`. */
-export function routeFiles(pathname: string, base: string) {
+export function routeFiles(pathname: string, base: string): string[] {
   const root = base.replace(/\/+$/, '');
   const inside = pathname.startsWith(`${root}/`) ? pathname.slice(root.length) : pathname;
   const decoded = decodePath(inside);
@@ -61,7 +61,7 @@ export function routeFiles(pathname: string, base: string) {
 }
 
 /** A path that cannot be decoded stays as it is. */
-export function decodePath(path: string) {
+export function decodePath(path: string): string {
   try {
     return decodeURI(path);
   } catch {

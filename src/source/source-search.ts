@@ -1,148 +1,52 @@
-import { globSync, readFileSync, statSync } from 'node:fs';
-import { extname, join, parse, posix } from 'node:path';
-import type { IntegrationResolvedRoute } from 'astro';
-import { parseRequest, type SnippetRequest } from '../client/snippet-request.ts';
-import { count } from '../client/text.ts';
-import { withoutCodeSpans } from '../embed/code-spans.ts';
-import { type AskedComponent, elementName } from '../embed/element.ts';
-import { listPlaces, type PlaceOf, userError } from '../failures/errors.ts';
+import { globSync, statSync } from 'node:fs';
+import { extname, join, parse } from 'node:path';
+import type { SnippetRequest } from '../client/snippet-request.ts';
+import type { AskedComponent } from '../embed/component-bridge.ts';
+import { userError } from '../failures/errors.ts';
+import { listPlaces, type PlaceOf } from '../failures/places.ts';
 import { canonicalPath, decodePath } from '../settings/site-urls.ts';
-
-const markdownFile = /\.(?:mdx?|markdown|mdown|mkdn|mkd|mdwn)$/i;
-const frontmatter = /^\ufeff?(---|\+\+\+)[ \t]*\r?\n[\s\S]*?\n\1[ \t]*(?=\r?\n|$)/;
-// Also inside a quote or a list.
-const markdownHeading = /^(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t])*#{1,6}[ \t]/;
-const headingUnderline = /^[ \t>]*(?:=+|-+)\s*$/;
-const htmlComment = /<!--[\s\S]*?-->/g;
-const mdxComment = /\{\/\*[\s\S]*?\*\/\}/g;
-// Not the `/*` of a glob.
-const codeComment = /(?<=^|[\s{;,(])\/\*[\s\S]*?\*\/|^[ \t]*\/\/.*$/gm;
-const codeElement = /<(code|pre|kbd|samp)\b[\s\S]*?<\/\1\s*>/gi;
-const componentAlias =
-  /import\s*\{[^}]*\bSnippet\s+as\s+([\w$]+)[^}]*\}\s*from\s*["']astro-snippets\/components["']/g;
-// Up to the parenthesis that closes it.
-const snippetDefinition =
-  /\b(?:defineSnippet|snippetLoader)\s*(?:<[^(]*>)?\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*/g;
-// In quotes, which JSON escapes; a number in braces; or without quotes.
-const literalId =
-  /(?<![\w:.-])id\s*=\s*(?:(?:\{\s*)?\\?(["'`])([^"'`{}$<>+\\]*)\\?\1|\{\s*(-?[\d.]+)\s*\}|([\w.-]+))/i;
-// With `>` in braces and in quotes.
-const attributesOfTag = String.raw`(?:\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|"[^"]*"|'[^']*'|[^>])*`;
-
-type SourceEmbed = ReturnType<typeof embedsIn>[number];
-
-/**
- * The embeds that a source writes outside of comments and examples, in order. Lines and columns begin at 1. `id` is empty
- * without one, and `undefined` if it is computed. `inHeading`: of Markdown, not of `<h2>`.
- */
-export function embedsIn(file: string, text = readSource(file)) {
-  if (!/snippet/i.test(text)) return [];
-  const shown = withoutComments(text, file);
-  const elements = blankOut(shown, codeElement);
-  const names = ['Snippet', ...Array.from(text.matchAll(componentAlias), ([, name]) => name)];
-  const components = names.join('|').replaceAll('$', '\\$');
-  const tag = new RegExp(`<(?:(${elementName})|${components})(?=[\\s/>{$])(${attributesOfTag})`, 'gi');
-  const tags = shown.matchAll(tag).map(({ index, 1: element, 2: attributes = '' }) => {
-    return { index, isComponent: !element, id: idIn(attributes), attributes };
-  });
-  const defined = [...shown.matchAll(snippetDefinition)].flatMap(({ index, 0: call }) =>
-    Array.from(call.matchAll(/\bid:\s*(\d+)/g), ({ index: at, 1: id }) => {
-      return { index: index + at, isComponent: false, id, attributes: '' };
-    }),
-  );
-  const isMarkdown = markdownFile.test(file);
-  const bodyStart = isMarkdown ? frontmatterOf(text).length : Number.POSITIVE_INFINITY;
-  let line = 1;
-  let last = 0;
-  // A component in <code> is rendered.
-  return [...tags.filter(({ index, isComponent }) => isComponent || elements[index] !== ' '), ...defined]
-    .sort((a, b) => a.index - b.index)
-    .map(({ index, ...embed }) => {
-      line += text.slice(last, index).split('\n').length - 1;
-      last = index;
-      const start = text.lastIndexOf('\n', index) + 1;
-      const [own = '', next = ''] = shown.slice(start).split('\n', 2);
-      const inHeading = index >= bodyStart && (markdownHeading.test(own) || headingUnderline.test(next));
-      const inFrontmatter = isMarkdown && index < bodyStart;
-      return { file, line, column: index - start + 1, ...embed, inHeading, inFrontmatter };
-    });
-}
-
-/** The request of an embed, if it is known before a page is rendered. */
-export function literalRequest({ id, isComponent, attributes }: SourceEmbed) {
-  const params = isComponent ? undefined : /\bparams='([^']*)'/i.exec(attributes)?.[1];
-  try {
-    return parseRequest(id, params);
-  } catch {
-    // Computed, or an example.
-    return undefined;
-  }
-}
-
-/** Blanks out comments, and code of Markdown. Offsets stay. */
-export function withoutComments(text: string, file: string) {
-  if (!markdownFile.test(file)) return blankOut(blankOut(text, htmlComment), codeComment);
-  const start = frontmatterOf(text);
-  const shown = start + withoutCodeSpans(text.slice(start.length));
-  return blankOut(blankOut(shown, htmlComment), mdxComment);
-}
-
-const frontmatterOf = (text: string) => frontmatter.exec(text)?.[0] ?? '';
-
-const blankOut = (text: string, what: RegExp) => text.replace(what, (found) => found.replace(/[^\n]/g, ' '));
-
-function idIn(attributes: string) {
-  const [found, , quoted, number, bare] = literalId.exec(attributes) ?? [];
-  if (found) return quoted ?? number ?? bare;
-  return /\b(?:id|of)\b|\.\.\.|\$/.test(attributes) ? undefined : '';
-}
-
-/** The file of a path or a module's id: with slashes, without a query. */
-export const fileOf = (id: string) => id.replace(/[?#].*$/, '').replaceAll('\\', '/');
-
-export const shownSource = (id: string, root: string) => posix.relative(fileOf(root), fileOf(id));
-
-function readSource(file: string) {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    // It does not exist.
-    return '';
-  }
-}
-
-/** The lines that write embeds, or else the one that names the element or the component. */
-export function placeIn(file: string, root: string) {
-  const text = readSource(file);
-  const lines = [...new Set(embedsIn(file, text).map(({ line }) => line))];
-  const shown = withoutComments(text, file).split('\n');
-  const named = shown.findIndex((line) => /snippet-embed|astro-snippets\/components/i.test(line)) + 1;
-  if (lines.length === 0 && named > 0) lines.push(named);
-  const place = [shownSource(file, root), lines.join(' or ')].filter(Boolean).join(':');
-  return { place, line: lines[0] ?? 1 };
-}
-
-export interface SiteSource {
-  folders: Record<'root' | 'srcDir' | 'publicDir' | 'outDir', string>;
-  base: string;
-  routes: readonly IntegrationResolvedRoute[];
-  /** Files that Vite has loaded, and that mention embeds, also outside the project. */
-  loaded: Set<string>;
-  /** Whether the server bundle also has the prerendered pages, as in Astro 5. */
-  isMixed?: boolean;
-  importsOf?: (id: string) => Iterable<string>;
-}
+import { count } from '../text/format.ts';
+import type { SiteSource } from './site-source.ts';
+import { embedsIn, literalRequest, type SourceEmbed } from './source-embeds.ts';
+import { fileOf, shownSource } from './source-file.ts';
 
 // What imports these may show any entry of any collection.
 const collectionModules = /astro:content|data-layer-content/;
+
 // Others, such as those of a slot, come and go.
 const ownProps = ['id', 'of', 'params', 'as', 'optional'];
+
 const imagePattern = /\.(?:png|jpe?g|webp|avif|gif|svg)$/;
 
 export type SourceSearch = ReturnType<typeof sourceSearch>;
 
 /** Finds where embeds are written. Reads sources once an error or a warning needs them. */
-export function sourceSearch(source: SiteSource) {
+export function sourceSearch(source: SiteSource): {
+  source: SiteSource;
+  whereWritten: PlaceOf;
+  /** What pages may ask for, as written in `srcDir`. */
+  literalRequests(): SnippetRequest[];
+  ofComponent({ id, page, props }: AskedComponent):
+    | {
+        place: string;
+        loc?: never;
+      }
+    | {
+        place: string;
+        loc: {
+          file: string;
+          line: number;
+          column: number;
+        };
+      }
+    | undefined;
+  /** Warns of embeds in Markdown headings. @param shown the embeds of pages */
+  headingWarnings(shown: readonly { inHeading: boolean; request: SnippetRequest }[]): string[];
+  /** Warns of embeds in frontmatter where the site draws images. */
+  imageWarnings(): string[];
+  /** @throws AstroError for a page of `astro dev` that is rendered on demand. */
+  refuseOnDemand(page: string): void;
+} {
   const { root, srcDir, publicDir } = source.folders;
   const onPage = new Map<string, SourceEmbed[]>();
   let read: SourceEmbed[] | undefined;
@@ -266,6 +170,7 @@ export function sourceSearch(source: SiteSource) {
 }
 
 const contentExtensions = 'md,mdx,markdown,mdown,mkdn,mkd,mdwn,htm,html,json,yml,yaml,toml';
+
 const moduleExtensions = 'astro,js,cjs,mjs,jsx,ts,cts,mts,tsx,vue,svelte';
 
 /** May be an entry of a collection, which no module imports. */

@@ -1,8 +1,11 @@
-import { buildSite, type GeneratedSite, recordSite } from '../../src/build/inline-snippets.ts';
-import { listSiteFiles, OutputVerifier } from '../../src/build/scan-site.ts';
-import { prepareSnippet } from '../../src/html/rules.ts';
-import type { FetchedSnippet, SnippetFetcher } from '../../src/snippets/fetch-snippets.ts';
-import type { SnippetUse } from '../../src/snippets/file-embeds.ts';
+import { prepareSnippet } from '../../src/content/prepare-snippet.ts';
+import type { GeneratedSite } from '../../src/inlining/generated-site.ts';
+import { recordSite } from '../../src/inlining/record-site.ts';
+import { OutputVerifier } from '../../src/inlining/verify-output.ts';
+import { buildSite } from '../../src/integration/build-site.ts';
+import { listSiteFiles } from '../../src/output/site-files.ts';
+import type { FetchedSnippet, SnippetFetcher } from '../../src/snippets/snippet-fetcher.ts';
+import type { SnippetUse } from '../../src/snippets/snippet-use.ts';
 import { sourceSearch } from '../../src/source/source-search.ts';
 import { contentOf } from './contents.ts';
 
@@ -49,7 +52,6 @@ const site = {
   urls: { base: '/', trailingSlash: 'ignore', format: 'directory' } as const,
   settings: { apiKey: 'sk_of_the_benchmark', ...rules, exclude: [], urlOptions: [], timeout: 0 } as never,
   environment: { mode: 'production', directory: '' },
-  announcements: undefined,
   logger: { info() {}, warn() {} } as never,
 } satisfies GeneratedSite;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { panelScript } from '../../src/build/edit-links/edit-links.ts';
-import { hashSource } from '../../src/html/rules.ts';
+import { hashSource } from '../../src/content/csp.ts';
+import { panelScript } from '../../src/inlining/edit-links/panel-script.ts';
 import { parseOptions } from '../../src/settings/options.ts';
 import { builtSite } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';

@@ -6,7 +6,7 @@ const page = '<html><body><p>No embed in here.</p></body></html>';
 // Fails the build as soon as one of these is loaded.
 const guard = `
 import { registerHooks } from 'node:module';
-const unneeded = /dist\\/(?:client\\/(?:transport|snippet-client|scheduler)|snippets\\/fetch-snippets|build\\/inline-(?:page|snippets)|record\\/(?:manifest|pack))\\.js/;
+const unneeded = /dist\\/(?:client\\/(?:transport\\/https|snippet-client|scheduling\\/scheduler)|snippets\\/(?:snippet-fetcher|answers)|inlining\\/inline-(?:page|site)|record\\/(?:manifest-file|manifest|pack))\\.js/;
 registerHooks({
   load(url, context, next) {
     if (unneeded.test(url)) throw new Error('Not needed, but loaded: ' + url);

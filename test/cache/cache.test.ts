@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Driver } from 'unstorage';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createRequest } from '../../src/client/snippet-request.ts';
-import { type FetcherOptions, openAnswers } from '../../src/snippets/fetch-snippets.ts';
+import { type FetcherOptions, openAnswers } from '../../src/snippets/answers.ts';
 import { apiKey, type Failing, fakeService as service, settingsWith } from '../support/answers.ts';
 import { folderWith } from '../support/folder.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cleanText } from '../../src/client/text.ts';
+import { cleanText } from '../../src/text/clean-text.ts';
 
 test.for([
   ['plain', 'plain'],

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/client/clock.ts';
 import { parseRequest } from '../../src/client/snippet-request.ts';
-import { SnippetFetcher } from '../../src/snippets/fetch-snippets.ts';
+import { SnippetFetcher } from '../../src/snippets/snippet-fetcher.ts';
 import { fakeService, settingsWith } from '../support/answers.ts';
 import { httpServer } from '../support/tls-server.ts';
 import { limitedClientOf, serve } from '../support/wire.ts';

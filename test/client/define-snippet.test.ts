@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { definedRequest } from '../../src/client/define-snippet.ts';
 import { defineSnippet } from '../../src/client/index.ts';
-import { createRequest, definedRequest } from '../../src/client/snippet-request.ts';
+import { createRequest } from '../../src/client/snippet-request.ts';
 
 test('a snippet defined without params accepts no params', async () => {
   const plain = defineSnippet({ id: 42 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatBytes, formatDuration } from '../../src/client/text.ts';
+import { formatBytes, formatDuration } from '../../src/text/format.ts';
 
 const second = 1000;
 const minute = 60 * second;

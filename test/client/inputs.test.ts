@@ -1,8 +1,9 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
+import { parseBaseUrl, snippetUrl } from '../../src/client/base-url.ts';
 import { SnippetClient, SnippetError } from '../../src/client/index.ts';
-import { createRequest, parseBaseUrl, parseSnippetId, snippetUrl } from '../../src/client/snippet-request.ts';
-import { keySearch } from '../../src/client/text.ts';
+import { createRequest, parseSnippetId } from '../../src/client/snippet-request.ts';
+import { keySearch } from '../../src/text/known-keys.ts';
 
 const apiKey = 'sk_inputs_5b1e8f2c7d90a364';
 const renderBaseUrl = 'https://render.test/delivery';

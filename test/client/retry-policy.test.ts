@@ -1,13 +1,9 @@
 import { expect, test } from 'vitest';
+import { parseBaseUrl } from '../../src/client/base-url.ts';
 import { defaultLimits, withDefaults } from '../../src/client/limits.ts';
-import {
-  Endpoint,
-  type EndpointStatus,
-  nextWait,
-  probeDelay,
-  type Route,
-} from '../../src/client/retry-policy.ts';
-import { parseBaseUrl } from '../../src/client/snippet-request.ts';
+import { Endpoint, type EndpointStatus } from '../../src/client/scheduling/endpoint.ts';
+import type { Route } from '../../src/client/scheduling/job.ts';
+import { nextWait, probeDelay } from '../../src/client/scheduling/retry-policy.ts';
 
 // test/promises/failing-service.test.ts tests this policy against services. These are its waits, and cases that a
 // simulation rarely meets.

@@ -1,8 +1,9 @@
 import { defaultLimits } from '../../src/client/limits.ts';
 import { SnippetClient, type SnippetClientOptions } from '../../src/client/snippet-client.ts';
-import type { Variant } from '../../src/client/snippet-request.ts';
-import { createRequest, SnippetError } from '../../src/client/snippet-request.ts';
-import { type HttpResponse, type Transport, TransportError } from '../../src/client/transport.ts';
+import { SnippetError } from '../../src/client/snippet-error.ts';
+import { createRequest } from '../../src/client/snippet-request.ts';
+import { type HttpResponse, type Transport, TransportError } from '../../src/client/transport/transport.ts';
+import type { Variant } from '../../src/client/variants.ts';
 import { virtualClock } from '../support/clock.ts';
 
 /** What the simulated service does with a request. A number is a status. */

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { parseRetryAfter } from '../../src/client/answer.ts';
 import { type Notice, SnippetClient, type SnippetClientOptions } from '../../src/client/index.ts';
+import { parseRetryAfter } from '../../src/client/read-response.ts';
 import { instantClock, type TestClock, virtualClock } from '../support/clock.ts';
 import { failureOf } from '../support/failure.ts';
 import {

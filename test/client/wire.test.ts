@@ -4,7 +4,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { SnippetClientOptions } from '../../src/client/index.ts';
 import { defaultLimits } from '../../src/client/limits.ts';
-import { httpsTransport } from '../../src/client/transport.ts';
+import { httpsTransport } from '../../src/client/transport/https.ts';
 import { failureOf } from '../support/failure.ts';
 import { freePort } from '../support/free-port.ts';
 import { certificate, httpServer, rawServer } from '../support/tls-server.ts';

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { parseRequest, SnippetError } from '../../src/client/snippet-request.ts';
-import { snippetMemory } from '../../src/dev/view.ts';
+import { SnippetError } from '../../src/client/snippet-error.ts';
+import { parseRequest } from '../../src/client/snippet-request.ts';
+import { snippetMemory } from '../../src/dev/snippet-memory.ts';
 
 const request = parseRequest('42', undefined);
 const down = new SnippetError('unavailable', 'it is down');

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { panelSnippets } from '../../src/build/edit-links/edit-links.ts';
 import { parseRequest } from '../../src/client/snippet-request.ts';
-import { protectKey } from '../../src/client/text.ts';
-import { describeUse, linkOf, type ShownUse } from '../../src/dev/view.ts';
-import type { FetchedSnippet } from '../../src/snippets/fetch-snippets.ts';
+import { describeUse, linkOf, type ShownUse } from '../../src/dev/toolbar-facts.ts';
+import { panelSnippets } from '../../src/inlining/edit-links/edit-links.ts';
+import type { FetchedSnippet } from '../../src/snippets/snippet-fetcher.ts';
+import { protectKey } from '../../src/text/known-keys.ts';
 
 const apiKey = 'sk_test_fedcba9876543210';
 protectKey(apiKey);

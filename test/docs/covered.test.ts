@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { hints } from '../../src/failures/errors.ts';
-import { environmentVariables } from '../../src/settings/settings.ts';
+import { hints } from '../../src/failures/error-table.ts';
+import { environmentVariables } from '../../src/settings/environment.ts';
 import { testProgram } from '../support/cli.ts';
 import { readPage } from './pages.ts';
 import { documentedOptions } from './reference.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { createRequest } from '../../src/client/snippet-request.ts';
-import { textOf } from '../../src/embed/html-scanner.ts';
+import { prepareSnippet } from '../../src/content/prepare-snippet.ts';
 import { scan } from '../../src/embed/scan.ts';
-import { throwFailures } from '../../src/failures/errors.ts';
-import { prepareSnippet } from '../../src/html/rules.ts';
+import { throwFailures } from '../../src/failures/failure-report.ts';
+import { textOf } from '../../src/markup/text-of.ts';
 import type { HtmlRules } from '../../src/settings/options.ts';
-import { readEmbeds } from '../../src/snippets/file-embeds.ts';
+import { readEmbeds } from '../../src/snippets/read-embeds.ts';
 import { createSite } from '../support/site.ts';
 
 // With quadratic time, these tests would time out.

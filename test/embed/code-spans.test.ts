@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { describe, expect, test } from 'vitest';
 import { withoutCodeSpans } from '../../src/embed/code-spans.ts';
-import { type FileKind, type Scan, scan } from '../../src/embed/scan.ts';
+import type { FileKind, Scan } from '../../src/embed/found-embed.ts';
+import { scan } from '../../src/embed/scan.ts';
 import { oneOf, runs } from '../support/property.ts';
 
 const embed = '<snippet-embed id="1"></snippet-embed>';

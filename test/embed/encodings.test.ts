@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { compose, replaceEmbeds } from '../../src/embed/inline.ts';
-import { type FileKind, scan } from '../../src/embed/scan.ts';
-import { readEmbeds } from '../../src/snippets/file-embeds.ts';
+import type { FileKind } from '../../src/embed/found-embed.ts';
+import { compose, replaceEmbeds } from '../../src/embed/replace-embeds.ts';
+import { scan } from '../../src/embed/scan.ts';
+import { readEmbeds } from '../../src/snippets/read-embeds.ts';
 
 const embed = '<snippet-embed id="1"></snippet-embed>';
 const html = '<p title="é">ü 💡</p><style>b{content:"é"}</style><script>a="é💡"</script>';

@@ -2,7 +2,8 @@ import { decodeHTMLAttribute } from 'entities/decode';
 import fc from 'fast-check';
 import { type DefaultTreeAdapterMap, parse, parseFragment } from 'parse5';
 import { expect, test } from 'vitest';
-import { attributesOf, isBlockLevel, walk } from '../../src/embed/html-scanner.ts';
+import { attributesOf } from '../../src/markup/tags.ts';
+import { isBlockLevel, walk } from '../../src/markup/walk.ts';
 import { oneOf, runs } from '../support/property.ts';
 
 /** The start of an embed, and its attributes. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { compose, replaceEmbeds, type SnippetContent } from '../../src/embed/inline.ts';
+import { compose, replaceEmbeds, type SnippetContent } from '../../src/embed/replace-embeds.ts';
 import { scan } from '../../src/embed/scan.ts';
 
 function put(

@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { type DefaultTreeAdapterMap, parse } from 'parse5';
 import { SaxesParser } from 'saxes';
 import { expect, test } from 'vitest';
-import { compose, replaceEmbeds } from '../../src/embed/inline.ts';
-import { type FileKind, scan } from '../../src/embed/scan.ts';
+import type { FileKind } from '../../src/embed/found-embed.ts';
+import { compose, replaceEmbeds } from '../../src/embed/replace-embeds.ts';
+import { scan } from '../../src/embed/scan.ts';
 import { oneOf, runs } from '../support/property.ts';
 
 /** A way to write a string inside another. Writes and reads without our own code. */

@@ -1,6 +1,7 @@
 import { test } from 'vitest';
-import { isBlockLevel, textOf } from '../../src/embed/html-scanner.ts';
 import { scan } from '../../src/embed/scan.ts';
+import { textOf } from '../../src/markup/text-of.ts';
+import { isBlockLevel } from '../../src/markup/walk.ts';
 
 // Each takes a fraction of a second. With quadratic time it would take a minute.
 const limit = { timeout: 10_000 };

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { mayHold } from '../../src/embed/element.ts';
-import { type FileKind, scan } from '../../src/embed/scan.ts';
-import { lineFinder } from '../../src/snippets/file-embeds.ts';
+import type { FileKind } from '../../src/embed/found-embed.ts';
+import { scan } from '../../src/embed/scan.ts';
+import { lineFinder } from '../../src/files/lines.ts';
 
 const found = (html: string) => scan(Buffer.from(html), 'html');
 const attributes = (html: string) => found(html).embeds.map((embed) => embed.attributes);

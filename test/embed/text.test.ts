@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type DefaultTreeAdapterMap, parseFragment } from 'parse5';
 import { describe, expect, test } from 'vitest';
-import { textOf } from '../../src/embed/html-scanner.ts';
+import { textOf } from '../../src/markup/text-of.ts';
 import { oneOf, runs } from '../support/property.ts';
 
 describe('the text of HTML', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fileKind } from '../../src/files/files.ts';
+import { fileKind } from '../../src/files/file-kind.ts';
 
 test.each([
   ['html', '.html .htm .xhtml'],

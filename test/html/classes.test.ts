@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { classesOfStyles } from '../../src/build/classes.ts';
-import { classesIn } from '../../src/html/rules.ts';
+import { classesIn } from '../../src/content/classes.ts';
+import { classesOfStyles } from '../../src/inlining/class-check.ts';
 
 test('classes are read as by a browser, each once and sorted', () => {
   const html = `<p id="f" CLASS='b  a\n&#99;'>class="d"</p><!-- <p class="e"> --><template><i class=a></i></template>`;

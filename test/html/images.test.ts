@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { localizeImages, replaceCandidates } from '../../src/html/rules.ts';
+import { replaceCandidates } from '../../src/content/attributes.ts';
+import { localizeImages } from '../../src/content/images.ts';
 
 const copies: Record<string, [width: number, height: number]> = {
   'https://cdn.test/a.png': [600, 400],

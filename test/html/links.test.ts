@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { adaptLinks, type LinkRules } from '../../src/html/rules.ts';
+import { adaptLinks, type LinkRules } from '../../src/content/links.ts';
 
 describe("links: 'base' adapts", () => {
   const docs: LinkRules = { base: '/docs', trailingSlash: 'ignore' };

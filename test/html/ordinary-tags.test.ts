@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { contexts, leftOpen } from '../../src/html/parsed-html.ts';
-import { hasOnlyOrdinaryTags } from '../../src/html/rules.ts';
+import { leftOpen } from '../../src/content/open-elements.ts';
+import { hasOnlyOrdinaryTags } from '../../src/content/ordinary-tags.ts';
+import { contexts } from '../../src/content/parse.ts';
 import { oneOf, runs } from '../support/property.ts';
 
 const ordinaryNames = oneOf(

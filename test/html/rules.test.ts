@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { findScripts } from '../../src/html/parsed-html.ts';
-import { headerPolicies } from '../../src/html/rules.ts';
+import { headerPolicies } from '../../src/content/csp.ts';
+import { findScripts } from '../../src/content/scripts.ts';
 
 test("a page's policy in headers allows what is inlined on it, also where its route begins with the base", () => {
   const policy = "script-src 'self'";

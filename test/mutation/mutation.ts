@@ -17,7 +17,7 @@ const nearTests: Record<string, string[]> = {
     'test/testing/*.test.ts',
   ],
   'src/embed': ['test/embed/!(linear-time).test.ts', 'test/promises/inputs.test.ts'],
-  'src/html': [
+  'src/content': [
     'test/html/!(image-download).test.ts',
     'test/promises/{content-security-policy,html-in-context,open-html,sanitizing}.test.ts',
   ],

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { replaceEmbeds } from '../../src/embed/inline.ts';
-import { findInlineCode } from '../../src/html/parsed-html.ts';
-import { allowInPage, allowSources } from '../../src/html/rules.ts';
+import { allowInPage, allowSources } from '../../src/content/csp.ts';
+import { findInlineCode } from '../../src/content/inline-code.ts';
+import { replaceEmbeds } from '../../src/embed/replace-embeds.ts';
 import { sharedSite } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
 import { byAstro } from '../support/installation.ts';

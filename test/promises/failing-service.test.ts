@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { SnippetClient, type SnippetClientOptions } from '../../src/client/snippet-client.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
-import { type HttpResponse, type Transport, TransportError } from '../../src/client/transport.ts';
+import { type HttpResponse, type Transport, TransportError } from '../../src/client/transport/transport.ts';
 import { failingServices, losesNothing } from '../client/failing-services.ts';
 import { chooseIds, simulate } from '../client/simulation.ts';
 import { virtualClock } from '../support/clock.ts';

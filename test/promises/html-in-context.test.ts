@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { createRequest } from '../../src/client/snippet-request.ts';
-import { leftOpen } from '../../src/html/parsed-html.ts';
-import { prepareSnippet } from '../../src/html/rules.ts';
+import { leftOpen } from '../../src/content/open-elements.ts';
+import { prepareSnippet } from '../../src/content/prepare-snippet.ts';
 import type { HtmlRules } from '../../src/settings/options.ts';
-import { readEmbeds, type SnippetUses } from '../../src/snippets/file-embeds.ts';
+import { readEmbeds } from '../../src/snippets/read-embeds.ts';
+import type { SnippetUses } from '../../src/snippets/snippet-use.ts';
 
 const rules: HtmlRules = { sanitize: undefined, scripts: 'error', strict: true, policy: 'none' };
 const embed = '<snippet-embed id="1"></snippet-embed>';

@@ -4,9 +4,10 @@ import { expect, test } from 'vitest';
 import { SnippetError } from '../../src/client/index.ts';
 import { SnippetClient } from '../../src/client/snippet-client.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
-import { isBlockLevel } from '../../src/embed/html-scanner.ts';
-import { compose, encode, replaceEmbeds } from '../../src/embed/inline.ts';
+import { encode } from '../../src/embed/layers.ts';
+import { compose, replaceEmbeds } from '../../src/embed/replace-embeds.ts';
 import { scan } from '../../src/embed/scan.ts';
+import { isBlockLevel } from '../../src/markup/walk.ts';
 import { answer, answerRequests, apiKey, client, network, renderBaseUrl } from '../support/network.ts';
 import { runs } from '../support/property.ts';
 

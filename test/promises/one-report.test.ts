@@ -1,13 +1,10 @@
 import { expect, test } from 'vitest';
 import { SnippetError } from '../../src/client/index.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
-import {
-  type FailedSnippet,
-  failureWarnings,
-  SiteError,
-  shownWarnings,
-  throwFailures,
-} from '../../src/failures/errors.ts';
+import type { FailedSnippet } from '../../src/failures/describe-failures.ts';
+import { SiteError } from '../../src/failures/errors.ts';
+import { throwFailures } from '../../src/failures/failure-report.ts';
+import { failureWarnings, shownWarnings } from '../../src/failures/failure-warnings.ts';
 import { sharedService } from '../support/built-site.ts';
 import { cli } from '../support/cli.ts';
 import { exits } from '../support/exits.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { leftOpen } from '../../src/html/parsed-html.ts';
+import { leftOpen } from '../../src/content/open-elements.ts';
 import { cli } from '../support/cli.ts';
 import { exits } from '../support/exits.ts';
 import { folderWith } from '../support/folder.ts';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { runWithLists } from '../../src/cli/changes.ts';
+import { runWithLists } from '../../src/cli/deploy/run-command.ts';
 import { cli, testContext } from '../support/cli.ts';
 import { steppedClock } from '../support/clock.ts';
 import { copyOfEverything, type Everything } from '../support/everything.ts';

@@ -1,8 +1,9 @@
 import { cp, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { writeManifest } from '../../src/record/manifest.ts';
-import { manifestOf, noteMissing } from '../../src/record/record-files.ts';
+import { writeManifest } from '../../src/record/manifest-file.ts';
+import { noteMissing } from '../../src/record/missing-note.ts';
+import { manifestOf } from '../../src/record/record-paths.ts';
 import { cli } from '../support/cli.ts';
 import { exits } from '../support/exits.ts';
 import { type Folder, folderWith } from '../support/folder.ts';

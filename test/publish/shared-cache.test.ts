@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { manifestFile } from '../../src/record/record-files.ts';
+import { manifestFile } from '../../src/record/record-paths.ts';
 import { cli } from '../support/cli.ts';
 import { folderWith } from '../support/folder.ts';
 import { temporaryService } from '../support/service.ts';

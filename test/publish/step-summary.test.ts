@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import markdownIt from 'markdown-it';
 import { expect, test } from 'vitest';
-import { appendStepSummary, checkText } from '../../src/cli/changes.ts';
-import { textOf } from '../../src/embed/html-scanner.ts';
-import { elementsOf } from '../../src/html/parsed-html.ts';
+import { checkText } from '../../src/cli/commands/check.ts';
+import { appendStepSummary } from '../../src/cli/commands/step-summary.ts';
+import { elementsOf } from '../../src/content/parse.ts';
+import { textOf } from '../../src/markup/text-of.ts';
 import { cli, testContext } from '../support/cli.ts';
 import { folderWith } from '../support/folder.ts';
 

@@ -4,7 +4,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
-import { type LockHolder, takeLock } from '../../src/record/record-files.ts';
+import { type LockHolder, takeLock } from '../../src/record/lock.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'output-lock-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -59,7 +59,7 @@ test('an abandoned lock that cannot be removed is an error instead of an endless
   writeFileSync(unmovable, JSON.stringify({ ...holder, started: 'before this process' }));
   // In its own process, since a synchronous loop cannot be stopped.
   const program = `
-    import { takeLock } from ${JSON.stringify(import.meta.resolve('../../src/record/record-files.ts'))};
+    import { takeLock } from ${JSON.stringify(import.meta.resolve('../../src/record/lock.ts'))};
     try { takeLock(${JSON.stringify(unmovable)}, 'refresh'); } catch (error) { console.log(error.message); }`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], {
     timeout: 60_000,

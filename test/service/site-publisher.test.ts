@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { WatchListener } from '../../playground/run-astro.ts';
 import { createSitePublisher, type SitePublisher } from '../../playground/site-publisher.ts';
-import type { WatchOutput } from '../../src/cli/cli-output.ts';
+import type { WatchOutput } from '../../src/cli/json-output.ts';
 import { folderWith } from '../support/folder.ts';
 
 let publisher: SitePublisher;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { embedsIn, fileOf, literalRequest, shownSource } from '../../src/source/source-search.ts';
+import { embedsIn, literalRequest } from '../../src/source/source-embeds.ts';
+import { fileOf, shownSource } from '../../src/source/source-file.ts';
 
 test.for<[source: string, requests: [id: number, params?: string][]]>([
   ['<p><snippet-embed id="7"></snippet-embed><Snippet\n  id={8} /></p>', [[7], [8]]],

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { findWritten, type SyntaxNode } from '../../src/source/source-flaws.ts';
+import { findWritten, type SyntaxNode } from '../../src/source/find-written.ts';
 
 const astro = createRequire(import.meta.url).resolve('astro/package.json');
 const { parseAst }: { parseAst(code: string): SyntaxNode } = await import(

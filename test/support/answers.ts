@@ -1,5 +1,5 @@
 import type { ClientParts } from '../../src/client/snippet-client.ts';
-import { type HttpResponse, type Transport, TransportError } from '../../src/client/transport.ts';
+import { type HttpResponse, type Transport, TransportError } from '../../src/client/transport/transport.ts';
 import { parseOptions } from '../../src/settings/options.ts';
 import { resolveSettings, type Settings } from '../../src/settings/settings.ts';
 

@@ -8,7 +8,7 @@ import type {
   RefreshOutput,
   ReportOutput,
   WatchOutput,
-} from '../../src/cli/cli-output.ts';
+} from '../../src/cli/json-output.ts';
 
 /** The exported types by name. */
 export interface Outputs {
@@ -21,7 +21,7 @@ export interface Outputs {
   ErrorOutput: ErrorOutput;
 }
 
-const types = join(import.meta.dirname, '../../src/cli/cli-output.ts');
+const types = join(import.meta.dirname, '../../src/cli/json-output.ts');
 const script = join(import.meta.dirname, 'output-of-a-command.ts');
 const options: ts.CompilerOptions = {
   strict: true,

@@ -1,13 +1,17 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { buildSite, type GeneratedSite, recordSite } from '../../src/build/inline-snippets.ts';
-import { listSiteFiles, OutputVerifier } from '../../src/build/scan-site.ts';
-import { readManifest, supersededBy } from '../../src/record/manifest.ts';
-import { manifestFile } from '../../src/record/record-files.ts';
+import type { GeneratedSite } from '../../src/inlining/generated-site.ts';
+import { recordSite } from '../../src/inlining/record-site.ts';
+import { OutputVerifier } from '../../src/inlining/verify-output.ts';
+import { buildSite } from '../../src/integration/build-site.ts';
+import { listSiteFiles } from '../../src/output/site-files.ts';
+import { supersededBy } from '../../src/record/manifest.ts';
+import { readManifest } from '../../src/record/manifest-file.ts';
+import { manifestFile } from '../../src/record/record-paths.ts';
 import { parseOptions } from '../../src/settings/options.ts';
 import { resolveSettings } from '../../src/settings/settings.ts';
-import { SnippetFetcher } from '../../src/snippets/fetch-snippets.ts';
+import { SnippetFetcher } from '../../src/snippets/snippet-fetcher.ts';
 import { sourceSearch } from '../../src/source/source-search.ts';
 import { cli } from './cli.ts';
 import { createFolder, type Folder } from './folder.ts';
@@ -199,7 +203,6 @@ async function build(
       urls,
       settings,
       environment: { mode: 'production', directory: '' },
-      announcements: undefined,
       logger,
     } satisfies GeneratedSite;
     const inlined = await buildSite(site, scannable);

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { createRequest } from '../../../src/client/snippet-request.ts';
-import { openAnswerCache } from '../../../src/snippets/fetch-snippets.ts';
+import { openAnswerCache } from '../../../src/snippets/answer-cache.ts';
 import { settingsWith } from '../../support/answers.ts';
 import { sharedService } from '../../support/built-site.ts';
 import { folderWith } from '../../support/folder.ts';

@@ -64,7 +64,7 @@ test('answers to HTTP/2 requests that were just aborted do not crash the process
   const output = await outputOf(
     `import { setTimeout } from 'node:timers/promises';
      import { defaultLimits } from ${path('src/client/limits.ts')};
-     import { httpsTransport } from ${path('src/client/transport.ts')};
+     import { httpsTransport } from ${path('src/client/transport/https.ts')};
      import { certificate, httpServer } from ${path('test/support/tls-server.ts')};
      let ends = 0;
      process.on('uncaughtException', () => { ends += 1; });
