@@ -13,7 +13,7 @@ export const alone: string[] = ['test/client/unsupported-node.test.ts', 'test/em
 // What needs a browser, a dev server, or anything but npm is in test/e2e.
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/authority.ts', 'test/support/image-host.ts'],
+    globalSetup: ['test/support/service/authority.ts', 'test/support/http/image-host.ts'],
     // For what never ends. They must not fail on a machine that is busy with something else.
     testTimeout: 180_000,
     hookTimeout: 180_000,

@@ -1,10 +1,10 @@
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
 
 const setup = [
-  'test/support/requirements.ts',
-  'test/support/authority.ts',
-  'test/support/image-host.ts',
-  'test/support/browser.ts',
+  'test/support/tools/requirements.ts',
+  'test/support/service/authority.ts',
+  'test/support/http/image-host.ts',
+  'test/support/tools/browser.ts',
 ];
 
 // They measure memory or time, and what is beside them counts.
@@ -18,15 +18,16 @@ const olderAstro = (version: number): TestProjectConfiguration => ({
     env: { TEST_ASTRO: String(version) },
     globalSetup: [...setup, `test/astro-versions/install-${version}.ts`],
     include: [
-      'test/{build,content}/*.test.ts',
-      'test/e2e/{build,dev,everywhere,astro-versions}/*.test.ts',
-      'test/e2e/types/astro-check.test.ts',
+      'test/{integration,inlining,loader}/*.test.ts',
+      'test/record/collections.test.ts',
+      'test/e2e/{integration,dev,everywhere,astro-versions}/*.test.ts',
+      'test/e2e/components/astro-check.test.ts',
       'test/{promises,e2e/promises}/content-security-policy.test.ts',
-      'test/publish/refresh.test.ts',
+      'test/refresh/*.test.ts',
       'test/e2e/templates.test.ts',
     ],
     // Astro 7 alone has experimental.incrementalBuild.
-    exclude: ['test/build/incremental.test.ts'],
+    exclude: ['test/integration/incremental.test.ts'],
   },
 });
 

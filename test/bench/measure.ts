@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startProgram } from '../support/command.ts';
-import { cleanEnvironment } from '../support/environment.ts';
+import { cleanEnvironment } from '../support/site/environment.ts';
+import { startProgram } from '../support/tools/command.ts';
 
 /** The cost of one run of a command. */
 export interface Usage {

@@ -1,4 +1,4 @@
-import { certificate, httpServer } from '../support/tls-server.ts';
+import { certificate, httpServer } from '../support/http/tls-server.ts';
 import { contentOf } from './contents.ts';
 
 // A minimal service in its own process, since only the client is measured. It sends its URL to its parent, which tells it

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/client/clock.ts';
 import { parseRequest } from '../../src/client/snippet-request.ts';
 import { SnippetFetcher } from '../../src/snippets/snippet-fetcher.ts';
-import { fakeService, settingsWith } from '../support/answers.ts';
-import { httpServer } from '../support/tls-server.ts';
-import { limitedClientOf, serve } from '../support/wire.ts';
+import { httpServer } from '../support/http/tls-server.ts';
+import { limitedClientOf, serve } from '../support/http/wire.ts';
+import { fakeService, settingsWith } from '../support/service/answers.ts';
 
 // A timer that is set to more than 2 ** 31 - 1 ms fires after 1 ms, and Node warns when it is set.
 const year = 365 * 24 * 60 * 60 * 1000;

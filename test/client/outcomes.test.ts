@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { failureOf } from '../support/failure.ts';
 import {
   answer,
   answerRequests,
@@ -9,7 +8,8 @@ import {
   json,
   problem,
   text,
-} from '../support/network.ts';
+} from '../support/http/network.ts';
+import { failureOf } from '../support/tools/failure.ts';
 
 answerRequests();
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { HttpResponse, http } from 'msw';
 import { describe, expect, test } from 'vitest';
 import { createRequest, parseRequest } from '../../src/client/snippet-request.ts';
-import { answerRequests, client, network, renderBaseUrl } from '../support/network.ts';
+import { answerRequests, client, network, renderBaseUrl } from '../support/http/network.ts';
 
 const canonical = (params: unknown) => createRequest(1, params).params;
 

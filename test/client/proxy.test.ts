@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../../src/client/clock.ts';
 import { openImages } from '../../src/images/site-images.ts';
-import { failureOf } from '../support/failure.ts';
-import { certificate, httpServer, tunnelProxy } from '../support/tls-server.ts';
-import { clientOf, serve } from '../support/wire.ts';
+import { certificate, httpServer, tunnelProxy } from '../support/http/tls-server.ts';
+import { clientOf, serve } from '../support/http/wire.ts';
+import { failureOf } from '../support/tools/failure.ts';
 
 const names = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'];
 

@@ -4,7 +4,7 @@ import { SnippetError } from '../../src/client/snippet-error.ts';
 import { createRequest } from '../../src/client/snippet-request.ts';
 import { type HttpResponse, type Transport, TransportError } from '../../src/client/transport/transport.ts';
 import type { Variant } from '../../src/client/variants.ts';
-import { virtualClock } from '../support/clock.ts';
+import { virtualClock } from '../support/service/clock.ts';
 
 /** What the simulated service does with a request. A number is a status. */
 export type Behaviour = 'good' | 'network' | 'refused' | 'hang' | number;

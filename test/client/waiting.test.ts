@@ -1,8 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Notice, SnippetClient, type SnippetClientOptions } from '../../src/client/index.ts';
 import { parseRetryAfter } from '../../src/client/read-response.ts';
-import { instantClock, type TestClock, virtualClock } from '../support/clock.ts';
-import { failureOf } from '../support/failure.ts';
 import {
   answer,
   answerRequests,
@@ -11,7 +9,9 @@ import {
   problem,
   renderBaseUrl,
   retrieveBaseUrl,
-} from '../support/network.ts';
+} from '../support/http/network.ts';
+import { instantClock, type TestClock, virtualClock } from '../support/service/clock.ts';
+import { failureOf } from '../support/tools/failure.ts';
 
 answerRequests();
 

@@ -5,10 +5,10 @@ import { describe, expect, test } from 'vitest';
 import type { SnippetClientOptions } from '../../src/client/index.ts';
 import { defaultLimits } from '../../src/client/limits.ts';
 import { httpsTransport } from '../../src/client/transport/https.ts';
-import { failureOf } from '../support/failure.ts';
-import { freePort } from '../support/free-port.ts';
-import { certificate, httpServer, rawServer } from '../support/tls-server.ts';
-import { apiKey, clientOf, closeAfterwards, serve } from '../support/wire.ts';
+import { freePort } from '../support/http/free-port.ts';
+import { certificate, httpServer, rawServer } from '../support/http/tls-server.ts';
+import { apiKey, clientOf, closeAfterwards, serve } from '../support/http/wire.ts';
+import { failureOf } from '../support/tools/failure.ts';
 
 const content = JSON.stringify({ content: 'Grüße, <b>& more</b>' });
 const fine = (_: Http2ServerRequest, response: Http2ServerResponse) => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'undici';
-import { startTestService } from '../support/service.ts';
+import { startTestService } from '../support/service/service.ts';
 
 /**
  * The service that the conformance suite tests: the playground's, or one that the environment names:

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { hints } from '../../src/failures/error-table.ts';
 import { environmentVariables } from '../../src/settings/environment.ts';
-import { testProgram } from '../support/cli.ts';
+import { testProgram } from '../support/tools/cli.ts';
 import { readPage } from './pages.ts';
 import { documentedOptions } from './reference.ts';
 

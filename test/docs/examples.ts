@@ -8,7 +8,7 @@ import { parse as parseVue } from 'vue/compiler-sfc';
 import { parse as parseYaml } from 'yaml';
 import { parseRequest } from '../../src/client/snippet-request.ts';
 import { environmentVariables } from '../../src/settings/environment.ts';
-import { styledSites } from '../support/styled-sites.ts';
+import { styledSites } from '../support/site/styled-sites.ts';
 import type { CodeBlock } from './pages.ts';
 import { shellFlaws } from './shell.ts';
 

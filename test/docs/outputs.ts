@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { startService } from '../../playground/service/index.ts';
-import { startCommand } from '../support/command.ts';
-import { createSite } from '../support/site.ts';
+import { createSite } from '../support/site/site.ts';
+import { startCommand } from '../support/tools/command.ts';
 
 const page = (body: string) => `---
 import { Snippet } from 'astro-snippets/components';

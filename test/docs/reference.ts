@@ -7,7 +7,7 @@ import { consequenceOf, type ErrorCode, hints } from '../../src/failures/error-t
 import { environmentVariables } from '../../src/settings/environment.ts';
 import { readmeLines } from '../bench/page.ts';
 import { fullResult } from '../bench/result.ts';
-import { testProgram } from '../support/cli.ts';
+import { testProgram } from '../support/tools/cli.ts';
 
 const program = testProgram();
 const root = join(import.meta.dirname, '../..');

@@ -1,4 +1,4 @@
-import { testProgram } from '../support/cli.ts';
+import { testProgram } from '../support/tools/cli.ts';
 
 const program = testProgram();
 // `npm run lint:docs`: the help of every command, for the spelling and style checks.

@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { sharedService } from '../support/built-site.ts';
-import { startCommand } from '../support/command.ts';
-import { configWith, type Site, temporarySite } from '../support/site.ts';
+import { sharedService } from '../support/site/built-site.ts';
+import { configWith, type Site, temporarySite } from '../support/site/site.ts';
+import { startCommand } from '../support/tools/command.ts';
 
 const run = promisify(execFile);
 const service = await sharedService({});

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parseOptions } from '../../src/settings/options.ts';
-import { authorityFile, serviceCertificate } from '../support/authority.ts';
-import { createSite } from '../support/site.ts';
-import { httpServer, type TlsServer } from '../support/tls-server.ts';
+import { httpServer, type TlsServer } from '../support/http/tls-server.ts';
+import { authorityFile, serviceCertificate } from '../support/service/authority.ts';
+import { createSite } from '../support/site/site.ts';
 
 const count = 10_000;
 const { concurrency: defaultConcurrency } = parseOptions({});

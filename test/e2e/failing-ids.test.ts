@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import { SnippetClient } from '../../src/client/index.ts';
 import { failingServices, losesNothing } from '../client/failing-services.ts';
 import { chooseIds, randomNumbers } from '../client/simulation.ts';
-import { certificate, httpServer } from '../support/tls-server.ts';
+import { certificate, httpServer } from '../support/http/tls-server.ts';
 
 // The same as test/promises/failing-service.test.ts, with a real server, sockets and timers.
 

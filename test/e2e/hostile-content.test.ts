@@ -6,7 +6,7 @@ import { throwFailures } from '../../src/failures/failure-report.ts';
 import { textOf } from '../../src/markup/text-of.ts';
 import type { HtmlRules } from '../../src/settings/options.ts';
 import { readEmbeds } from '../../src/snippets/read-embeds.ts';
-import { createSite } from '../support/site.ts';
+import { createSite } from '../support/site/site.ts';
 
 // With quadratic time, these tests would time out.
 const bytes = 2 * 1024 * 1024;

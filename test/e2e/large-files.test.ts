@@ -3,9 +3,9 @@ import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { measure } from '../bench/measure.ts';
-import { sharedService } from '../support/built-site.ts';
-import { snippetsCommand } from '../support/installation.ts';
-import { temporarySite } from '../support/site.ts';
+import { sharedService } from '../support/site/built-site.ts';
+import { snippetsCommand } from '../support/site/installation.ts';
+import { temporarySite } from '../support/site/site.ts';
 
 const MB = 1e6;
 const astro = join(import.meta.dirname, '../../node_modules/astro/bin/astro.mjs');

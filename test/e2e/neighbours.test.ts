@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
-import { cleanEnvironment } from '../support/environment.ts';
-import { createFolder } from '../support/folder.ts';
-import { certificate, httpServer } from '../support/tls-server.ts';
+import { certificate, httpServer } from '../support/http/tls-server.ts';
+import { cleanEnvironment } from '../support/site/environment.ts';
+import { createFolder } from '../support/site/folder.ts';
 
 const run = promisify(execFile);
 const { directory: folder, write, remove } = await createFolder({});

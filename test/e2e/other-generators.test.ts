@@ -3,10 +3,10 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { sharedService } from '../support/built-site.ts';
-import { cli } from '../support/cli.ts';
-import { cleanEnvironment } from '../support/environment.ts';
-import { type Folder, folderWith } from '../support/folder.ts';
+import { sharedService } from '../support/site/built-site.ts';
+import { cleanEnvironment } from '../support/site/environment.ts';
+import { type Folder, folderWith } from '../support/site/folder.ts';
+import { cli } from '../support/tools/cli.ts';
 
 const execute = promisify(execFile);
 

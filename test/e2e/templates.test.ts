@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { temporaryService } from '../support/service.ts';
-import { type Site, temporarySite } from '../support/site.ts';
+import { temporaryService } from '../support/service/service.ts';
+import { type Site, temporarySite } from '../support/site/site.ts';
 
 // The Starlight template with a page and a feed like a blog's. Code has no language, since the highlighter may time out on
 // a busy machine.

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { withoutCodeSpans } from '../../src/embed/code-spans.ts';
 import type { FileKind, Scan } from '../../src/embed/found-embed.ts';
 import { scan } from '../../src/embed/scan.ts';
-import { oneOf, runs } from '../support/property.ts';
+import { oneOf, runs } from '../support/tools/property.ts';
 
 const embed = '<snippet-embed id="1"></snippet-embed>';
 

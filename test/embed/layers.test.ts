@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import type { FileKind } from '../../src/embed/found-embed.ts';
 import { compose, replaceEmbeds } from '../../src/embed/replace-embeds.ts';
 import { scan } from '../../src/embed/scan.ts';
-import { oneOf, runs } from '../support/property.ts';
+import { oneOf, runs } from '../support/tools/property.ts';
 
 /** A way to write a string inside another. Writes and reads without our own code. */
 interface Wrapping {

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import type { MutantResult } from '@stryker-mutator/api/core';
 import { Stryker } from '@stryker-mutator/core';
 import { Command } from 'commander';
-import createAuthority from '../support/authority.ts';
+import createAuthority from '../support/service/authority.ts';
 import { draw, keyOf, listMutants, wasRun } from './mutants.ts';
 
 // Measures how many small changes of the source the tests notice. Only for folders whose tests run the source in their own
@@ -16,9 +16,11 @@ const nearTests: Record<string, string[]> = {
     'test/promises/{cut-answers,failing-service,inputs,text-from-outside}.test.ts',
     'test/testing/*.test.ts',
   ],
+  'src/text': ['test/text/*.test.ts', 'test/client/*.test.ts', 'test/promises/text-from-outside.test.ts'],
+  'src/markup': ['test/{markup,content}/*.test.ts', 'test/embed/!(linear-time).test.ts'],
   'src/embed': ['test/embed/!(linear-time).test.ts', 'test/promises/inputs.test.ts'],
   'src/content': [
-    'test/html/!(image-download).test.ts',
+    'test/content/*.test.ts',
     'test/promises/{content-security-policy,html-in-context,open-html,sanitizing}.test.ts',
   ],
 };

@@ -17,7 +17,7 @@ class ByName extends BaseSequencer {
 export default defineConfig({
   test: {
     setupFiles: ['test/mutation/setup.ts'],
-    globalSetup: 'test/support/authority.ts',
+    globalSetup: 'test/support/service/authority.ts',
     sequence: { sequencer: ByName },
     unstubEnvs: true,
     testTimeout: 60_000,

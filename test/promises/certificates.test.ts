@@ -2,15 +2,15 @@ import { Socket } from 'node:net';
 import tls from 'node:tls';
 import selfsigned from 'selfsigned';
 import { afterEach, expect, test, vi } from 'vitest';
-import { failureOf } from '../support/failure.ts';
 import {
   certificate,
   httpServer,
   makeCertificate,
   rawServer,
   type TestCertificate,
-} from '../support/tls-server.ts';
-import { clientOf, serve } from '../support/wire.ts';
+} from '../support/http/tls-server.ts';
+import { clientOf, serve } from '../support/http/wire.ts';
+import { failureOf } from '../support/tools/failure.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { allowInPage, allowSources } from '../../src/content/csp.ts';
 import { findInlineCode } from '../../src/content/inline-code.ts';
 import { replaceEmbeds } from '../../src/embed/replace-embeds.ts';
-import { sharedSite } from '../support/built-site.ts';
-import { cli } from '../support/cli.ts';
-import { byAstro } from '../support/installation.ts';
-import { configWithPolicy, headersFile, snippetWithCode, staticHeaders } from '../support/policy.ts';
-import { configWith, pageWith, temporarySite } from '../support/site.ts';
+import { sharedSite } from '../support/site/built-site.ts';
+import { byAstro } from '../support/site/installation.ts';
+import { configWithPolicy, headersFile, snippetWithCode, staticHeaders } from '../support/site/policy.ts';
+import { configWith, pageWith, temporarySite } from '../support/site/site.ts';
+import { cli } from '../support/tools/cli.ts';
 
 describe('sources are added to a policy:', () => {
   const sources = { scripts: ["'sha256-S'"], styles: ["'sha256-T'"] };

@@ -1,8 +1,8 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { failureOf } from '../support/failure.ts';
-import { certificate, httpServer, rawServer } from '../support/tls-server.ts';
-import { limitedClientOf, serve } from '../support/wire.ts';
+import { certificate, httpServer, rawServer } from '../support/http/tls-server.ts';
+import { limitedClientOf, serve } from '../support/http/wire.ts';
+import { failureOf } from '../support/tools/failure.ts';
 
 const content = `Grüße, <b>& more</b> 💡 ${'filler '.repeat(6)}`;
 // White space at the end: the content is complete before the answer is.

@@ -1,9 +1,9 @@
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { sharedSite } from '../support/built-site.ts';
-import { exits } from '../support/exits.ts';
-import { temporarySite } from '../support/site.ts';
+import { sharedSite } from '../support/site/built-site.ts';
+import { temporarySite } from '../support/site/site.ts';
+import { exits } from '../support/tools/exits.ts';
 
 const { service, site } = await sharedSite(
   { 1: '<b>one</b>' },

@@ -5,8 +5,8 @@ import { createRequest } from '../../src/client/snippet-request.ts';
 import { type HttpResponse, type Transport, TransportError } from '../../src/client/transport/transport.ts';
 import { failingServices, losesNothing } from '../client/failing-services.ts';
 import { chooseIds, simulate } from '../client/simulation.ts';
-import { virtualClock } from '../support/clock.ts';
-import { runs } from '../support/property.ts';
+import { virtualClock } from '../support/service/clock.ts';
+import { runs } from '../support/tools/property.ts';
 
 /** When an outage begins, as a share of the requests that would be made without it. */
 const outages = [

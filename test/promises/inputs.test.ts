@@ -8,8 +8,8 @@ import { encode } from '../../src/embed/layers.ts';
 import { compose, replaceEmbeds } from '../../src/embed/replace-embeds.ts';
 import { scan } from '../../src/embed/scan.ts';
 import { isBlockLevel } from '../../src/markup/walk.ts';
-import { answer, answerRequests, apiKey, client, network, renderBaseUrl } from '../support/network.ts';
-import { runs } from '../support/property.ts';
+import { answer, answerRequests, apiKey, client, network, renderBaseUrl } from '../support/http/network.ts';
+import { runs } from '../support/tools/property.ts';
 
 answerRequests();
 

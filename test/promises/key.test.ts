@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { sharedService } from '../support/built-site.ts';
-import { exits } from '../support/exits.ts';
-import { failureOf } from '../support/failure.ts';
-import { expectKeyNowhere } from '../support/key-search.ts';
-import { configWith, pageWith, temporarySite } from '../support/site.ts';
-import { httpServer, rawServer } from '../support/tls-server.ts';
-import { clientOf, serve } from '../support/wire.ts';
+import { httpServer, rawServer } from '../support/http/tls-server.ts';
+import { clientOf, serve } from '../support/http/wire.ts';
+import { sharedService } from '../support/site/built-site.ts';
+import { configWith, pageWith, temporarySite } from '../support/site/site.ts';
+import { exits } from '../support/tools/exits.ts';
+import { failureOf } from '../support/tools/failure.ts';
+import { expectKeyNowhere } from '../support/tools/key-search.ts';
 
 const service = await sharedService({ 1: '<b>one</b>', 2: 'no key here' });
 const { SNIPPETS_API_KEY: key, ...withoutKey } = service.environment;

@@ -5,11 +5,11 @@ import type { FailedSnippet } from '../../src/failures/describe-failures.ts';
 import { SiteError } from '../../src/failures/errors.ts';
 import { throwFailures } from '../../src/failures/failure-report.ts';
 import { failureWarnings, shownWarnings } from '../../src/failures/failure-warnings.ts';
-import { sharedService } from '../support/built-site.ts';
-import { cli } from '../support/cli.ts';
-import { exits } from '../support/exits.ts';
-import { folderWith } from '../support/folder.ts';
-import { trustedServer } from '../support/wire.ts';
+import { trustedServer } from '../support/http/wire.ts';
+import { sharedService } from '../support/site/built-site.ts';
+import { folderWith } from '../support/site/folder.ts';
+import { cli } from '../support/tools/cli.ts';
+import { exits } from '../support/tools/exits.ts';
 
 const service = await sharedService({});
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { leftOpen } from '../../src/content/open-elements.ts';
-import { cli } from '../support/cli.ts';
-import { exits } from '../support/exits.ts';
-import { folderWith } from '../support/folder.ts';
-import { temporaryService } from '../support/service.ts';
+import { temporaryService } from '../support/service/service.ts';
+import { folderWith } from '../support/site/folder.ts';
+import { cli } from '../support/tools/cli.ts';
+import { exits } from '../support/tools/exits.ts';
 
 describe('an element that a content leaves open is found:', () => {
   test.for([

@@ -6,9 +6,9 @@ import { createRequest } from '../../src/client/snippet-request.ts';
 import { prepareSnippet } from '../../src/content/prepare-snippet.ts';
 import { findScripts, stripScripts } from '../../src/content/scripts.ts';
 import type { HtmlRules } from '../../src/settings/options.ts';
-import { sharedSite } from '../support/built-site.ts';
-import { oneOf, runs } from '../support/property.ts';
-import { configWith } from '../support/site.ts';
+import { sharedSite } from '../support/site/built-site.ts';
+import { configWith } from '../support/site/site.ts';
+import { oneOf, runs } from '../support/tools/property.ts';
 
 const rules: HtmlRules = { sanitize: undefined, scripts: 'allow', strict: false, policy: 'none' };
 const snippet = (content: string) => ({ content, variant: 'render' as const, milliseconds: 1 });

@@ -8,12 +8,12 @@ import { SiteError, UserError, userError } from '../../src/failures/errors.ts';
 import { snippetLoader } from '../../src/loader/loader.ts';
 import { cleanJson, cleanLines, cleanText } from '../../src/text/clean-text.ts';
 import { keySearch, protectKey } from '../../src/text/known-keys.ts';
-import { authorityFile, serviceCertificate } from '../support/authority.ts';
-import { fileSite } from '../support/built-site.ts';
-import { cli } from '../support/cli.ts';
-import { exits } from '../support/exits.ts';
-import { type Site, temporarySite } from '../support/site.ts';
-import { httpServer } from '../support/tls-server.ts';
+import { httpServer } from '../support/http/tls-server.ts';
+import { authorityFile, serviceCertificate } from '../support/service/authority.ts';
+import { fileSite } from '../support/site/built-site.ts';
+import { type Site, temporarySite } from '../support/site/site.ts';
+import { cli } from '../support/tools/cli.ts';
+import { exits } from '../support/tools/exits.ts';
 
 const key = 'sk_live_8d1f&27c3"a9/e6+4b50';
 protectKey(key);

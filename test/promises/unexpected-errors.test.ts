@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { sharedSite } from '../support/built-site.ts';
+import { sharedSite } from '../support/site/built-site.ts';
 
 // Throws unexpected errors in undici and node:fs at each step of a build. The environment of the build's process names
 // the fault.

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { authorityFile, serviceCertificate } from '../support/authority.ts';
-import { cli } from '../support/cli.ts';
-import { createFolder } from '../support/folder.ts';
-import { httpServer } from '../support/tls-server.ts';
+import { httpServer } from '../support/http/tls-server.ts';
+import { authorityFile, serviceCertificate } from '../support/service/authority.ts';
+import { createFolder } from '../support/site/folder.ts';
+import { cli } from '../support/tools/cli.ts';
 
 /** Inlines a page while all of its snippets arrive, and again when some do not. */
 async function inlineTwice(first: number[], second: number[], { isRefused = false } = {}) {

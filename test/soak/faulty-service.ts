@@ -1,6 +1,6 @@
 import { createSecureServer, constants as http2, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
-import { makeCertificate } from '../support/tls-server.ts';
+import { makeCertificate } from '../support/http/tls-server.ts';
 
 // A service over HTTP/2, in its own process, so that only the client is measured. It fails at random in every way that a
 // service, a gateway or a network can.

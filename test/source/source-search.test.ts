@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { SiteSource } from '../../src/source/site-source.ts';
 import { sourceSearch } from '../../src/source/source-search.ts';
-import { folderWith } from '../support/folder.ts';
+import { folderWith } from '../support/site/folder.ts';
 
 const embed = (id: string) => `<snippet-embed id="${id}"></snippet-embed>`;
 

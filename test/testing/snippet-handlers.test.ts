@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { SnippetError } from '../../src/client/index.ts';
 import { snippetHandlers } from '../../src/testing/snippet-handlers.ts';
-import { answerRequests, client, network, renderBaseUrl, retrieveBaseUrl } from '../support/network.ts';
+import { answerRequests, client, network, renderBaseUrl, retrieveBaseUrl } from '../support/http/network.ts';
 
 answerRequests();
 

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
-import { astroVersion } from '../../support/installation.ts';
-import { startTestService } from '../../support/service.ts';
-import { createSite } from '../../support/site.ts';
+import { startTestService } from '../../support/service/service.ts';
+import { astroVersion } from '../../support/site/installation.ts';
+import { createSite } from '../../support/site/site.ts';
 
 const service = await startTestService({ 3: 'Rock & <b>Roll</b>' });
 afterAll(() => service.close());

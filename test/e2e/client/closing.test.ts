@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { folderWith } from '../../support/folder.ts';
-import { certificate, httpServer, tunnelProxy } from '../../support/tls-server.ts';
-import { apiKey, serve } from '../../support/wire.ts';
+import { certificate, httpServer, tunnelProxy } from '../../support/http/tls-server.ts';
+import { apiKey, serve } from '../../support/http/wire.ts';
+import { folderWith } from '../../support/site/folder.ts';
 
 // Whether a process survives, and whether it ends: each client runs in its own process.
 

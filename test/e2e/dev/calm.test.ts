@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { afterEach, expect, test, vi } from 'vitest';
-import { sharedBrowser } from '../../support/browser.ts';
-import { servedSite } from '../../support/built-site.ts';
-import { configWith } from '../../support/site.ts';
+import { servedSite } from '../../support/site/built-site.ts';
+import { configWith } from '../../support/site/site.ts';
+import { sharedBrowser } from '../../support/tools/browser.ts';
 
 const browser = await sharedBrowser();
 

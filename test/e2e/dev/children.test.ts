@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { servedSite } from '../../support/built-site.ts';
-import { fetchPage, type SiteServer, startServer } from '../../support/server.ts';
-import { configWith, createSite, pageWith } from '../../support/site.ts';
+import { fetchPage, type SiteServer, startServer } from '../../support/http/server.ts';
+import { servedSite } from '../../support/site/built-site.ts';
+import { configWith, createSite, pageWith } from '../../support/site/site.ts';
 
 const { service, dev } = await servedSite(
   { 1: 'one' },

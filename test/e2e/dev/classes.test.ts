@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest';
-import { sharedBrowser } from '../../support/browser.ts';
-import { sharedService } from '../../support/built-site.ts';
-import { startServer } from '../../support/server.ts';
-import { temporarySite } from '../../support/site.ts';
-import { styledPage, styledSites } from '../../support/styled-sites.ts';
+import { startServer } from '../../support/http/server.ts';
+import { sharedService } from '../../support/site/built-site.ts';
+import { temporarySite } from '../../support/site/site.ts';
+import { styledPage, styledSites } from '../../support/site/styled-sites.ts';
+import { sharedBrowser } from '../../support/tools/browser.ts';
 
 const browser = await sharedBrowser();
 const service = await sharedService({});

@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { violationsOf } from '../../support/accessibility.ts';
-import { sharedBrowser } from '../../support/browser.ts';
-import { servedSite } from '../../support/built-site.ts';
-import { textWithoutAnswers } from '../../support/server.ts';
-import { collectionOf, pageWith } from '../../support/site.ts';
+import { textWithoutAnswers } from '../../support/http/server.ts';
+import { servedSite } from '../../support/site/built-site.ts';
+import { collectionOf, pageWith } from '../../support/site/site.ts';
+import { violationsOf } from '../../support/tools/accessibility.ts';
+import { sharedBrowser } from '../../support/tools/browser.ts';
 
 const browser = await sharedBrowser();
 let page: Page;

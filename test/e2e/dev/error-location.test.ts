@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { sharedBrowser } from '../../support/browser.ts';
-import { servedSite } from '../../support/built-site.ts';
+import { servedSite } from '../../support/site/built-site.ts';
+import { sharedBrowser } from '../../support/tools/browser.ts';
 
 const browser = await sharedBrowser();
 

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { servedSite } from '../../support/built-site.ts';
-import { byAstro } from '../../support/installation.ts';
+import { servedSite } from '../../support/site/built-site.ts';
+import { byAstro } from '../../support/site/installation.ts';
 
 const embed = (id: number) => `<snippet-embed id="${id}"></snippet-embed>`;
 const stream = (type: string, prefix: string) => `

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { servedSite } from '../../support/built-site.ts';
-import { configWith } from '../../support/site.ts';
+import { servedSite } from '../../support/site/built-site.ts';
+import { configWith } from '../../support/site/site.ts';
 
 const embed = (id: number) => `<snippet-embed id="${id}"></snippet-embed>`;
 const escaped = (text: string) => `<p>Text</p>\n<h1>{${JSON.stringify(text)}}</h1>`;

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { siteOf, typedLanguages } from '../../docs/examples.ts';
 import { codeBlocks, pages } from '../../docs/pages.ts';
-import { temporarySite } from '../../support/site.ts';
+import { temporarySite } from '../../support/site/site.ts';
 
 test('every ts, tsx, js and astro block in the docs passes astro check', async () => {
   const { files, places } = siteOf(

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, test } from 'vitest';
-import { sharedBrowser } from '../../support/browser.ts';
-import { builtSite } from '../../support/built-site.ts';
-import { everyPlace, shown } from '../../support/every-place.ts';
-import { serveFolder } from '../../support/folder-server.ts';
-import { contents, siteWithOtherTools } from '../../support/other-tools.ts';
-import type { Site } from '../../support/site.ts';
+import { serveFolder } from '../../support/http/folder-server.ts';
+import { builtSite } from '../../support/site/built-site.ts';
+import { everyPlace, shown } from '../../support/site/every-place.ts';
+import type { Site } from '../../support/site/site.ts';
+import { sharedBrowser } from '../../support/tools/browser.ts';
+import { contents, siteWithOtherTools } from '../../support/tools/other-tools.ts';
 
 const browser = await sharedBrowser();
 

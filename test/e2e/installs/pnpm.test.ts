@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
-import { cleanEnvironment, networkSettings } from '../../support/environment.ts';
-import { folderWith } from '../../support/folder.ts';
-import { packPackage } from '../../support/registry.ts';
-import { temporaryService } from '../../support/service.ts';
-import { collectionOf, configWith } from '../../support/site.ts';
+import { temporaryService } from '../../support/service/service.ts';
+import { cleanEnvironment, networkSettings } from '../../support/site/environment.ts';
+import { folderWith } from '../../support/site/folder.ts';
+import { collectionOf, configWith } from '../../support/site/site.ts';
+import { packPackage } from '../../support/tools/registry.ts';
 
 const execute = promisify(execFile);
 

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { BrowserContext, FrameLocator, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { violationsOf } from '../../support/accessibility.ts';
-import { sharedBrowser } from '../../support/browser.ts';
-import { freePort } from '../../support/free-port.ts';
-import { pictureOf } from '../../support/screenshot.ts';
+import { freePort } from '../../support/http/free-port.ts';
+import { violationsOf } from '../../support/tools/accessibility.ts';
+import { sharedBrowser } from '../../support/tools/browser.ts';
+import { pictureOf } from '../../support/tools/screenshot.ts';
 
 const patience = { timeout: 60_000 };
 let playground: ChildProcess;

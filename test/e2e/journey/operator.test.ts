@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { sharedBrowser } from '../../support/browser.ts';
-import { sharedService } from '../../support/built-site.ts';
-import { type Cdn, startCdn } from '../../support/cdn.ts';
-import { type RunningCommand, startCommand } from '../../support/command.ts';
-import { codeBelow } from '../../support/docs.ts';
-import { type FolderServer, serveFolder } from '../../support/folder-server.ts';
-import { freePort } from '../../support/free-port.ts';
-import { configWith, createSite, type Site } from '../../support/site.ts';
+import { type Cdn, startCdn } from '../../support/http/cdn.ts';
+import { type FolderServer, serveFolder } from '../../support/http/folder-server.ts';
+import { freePort } from '../../support/http/free-port.ts';
+import { sharedService } from '../../support/site/built-site.ts';
+import { configWith, createSite, type Site } from '../../support/site/site.ts';
+import { sharedBrowser } from '../../support/tools/browser.ts';
+import { type RunningCommand, startCommand } from '../../support/tools/command.ts';
+import { codeBelow } from '../../support/tools/docs.ts';
 
 const [purge = ''] = codeBelow('Purge a CDN by URL', 'sh', 'docs/publishing.md');
 

@@ -2,8 +2,8 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { type Service, startService } from '../../../playground/service/index.ts';
 import type { Publication, Publisher } from '../../../playground/service/publisher.ts';
-import { violationsOf } from '../../support/accessibility.ts';
-import { sharedBrowser } from '../../support/browser.ts';
+import { violationsOf } from '../../support/tools/accessibility.ts';
+import { sharedBrowser } from '../../support/tools/browser.ts';
 
 // The website, with a site that each test controls.
 

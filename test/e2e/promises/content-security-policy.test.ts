@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { sharedBrowser } from '../../support/browser.ts';
-import { sharedSite } from '../../support/built-site.ts';
-import { serveFolder } from '../../support/folder-server.ts';
-import { configWithPolicy, headersFile, snippetWithCode, staticHeaders } from '../../support/policy.ts';
-import { pageWith } from '../../support/site.ts';
+import { serveFolder } from '../../support/http/folder-server.ts';
+import { sharedSite } from '../../support/site/built-site.ts';
+import { configWithPolicy, headersFile, snippetWithCode, staticHeaders } from '../../support/site/policy.ts';
+import { pageWith } from '../../support/site/site.ts';
+import { sharedBrowser } from '../../support/tools/browser.ts';
 
 const browser = await sharedBrowser();
 

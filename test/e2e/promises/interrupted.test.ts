@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sharedSite } from '../../support/built-site.ts';
+import { sharedSite } from '../../support/site/built-site.ts';
 
 const { service, site } = await sharedSite(
   { 1: '<b>one</b>' },

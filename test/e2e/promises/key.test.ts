@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { expectKeyNowhere } from '../../support/key-search.ts';
-import { temporaryService } from '../../support/service.ts';
-import { pageWith, temporarySite } from '../../support/site.ts';
+import { temporaryService } from '../../support/service/service.ts';
+import { pageWith, temporarySite } from '../../support/site/site.ts';
+import { expectKeyNowhere } from '../../support/tools/key-search.ts';
 
 test('a verbose log does not contain an API key from a file', async () => {
   const service = await temporaryService({ 1: '<b>one</b>' });

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { folderWith } from '../../support/folder.ts';
-import { longAnswers } from '../../support/long-answers.ts';
-import { certificate, httpServer, rawServer, type TlsServer } from '../../support/tls-server.ts';
-import { apiKey, serve } from '../../support/wire.ts';
+import { certificate, httpServer, rawServer, type TlsServer } from '../../support/http/tls-server.ts';
+import { apiKey, serve } from '../../support/http/wire.ts';
+import { longAnswers } from '../../support/service/long-answers.ts';
+import { folderWith } from '../../support/site/folder.ts';
 
 test('memory grows by less than 50 MB, whatever the service sends', async () => {
   const servers: TlsServer[] = [];

@@ -6,11 +6,11 @@ import { systemClock } from '../../../src/client/clock.ts';
 import { takeLock } from '../../../src/record/lock.ts';
 import { readManifest } from '../../../src/record/manifest-file.ts';
 import { lockFile } from '../../../src/record/record-paths.ts';
-import { sharedSite } from '../../support/built-site.ts';
-import { cli, startCli } from '../../support/cli.ts';
-import { exits } from '../../support/exits.ts';
-import { folderWith } from '../../support/folder.ts';
-import { type BuildResult, collectionOf, configWith, temporarySite } from '../../support/site.ts';
+import { sharedSite } from '../../support/site/built-site.ts';
+import { folderWith } from '../../support/site/folder.ts';
+import { type BuildResult, collectionOf, configWith, temporarySite } from '../../support/site/site.ts';
+import { cli, startCli } from '../../support/tools/cli.ts';
+import { exits } from '../../support/tools/exits.ts';
 
 // Builds run in their own processes, commands in this one.
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { servedSite } from '../../support/built-site.ts';
-import { textWithoutAnswers } from '../../support/server.ts';
-import { configWith } from '../../support/site.ts';
+import { textWithoutAnswers } from '../../support/http/server.ts';
+import { servedSite } from '../../support/site/built-site.ts';
+import { configWith } from '../../support/site/site.ts';
 
 const { service, dev } = await servedSite(
   { 1: '<b onclick="x()">three</b><script>x</script>' },

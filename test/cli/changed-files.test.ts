@@ -1,0 +1,135 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { copyFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { runWithLists } from '../../src/cli/deploy/run-command.ts';
+import { steppedClock } from '../support/service/clock.ts';
+import { copyOfEverything, type Everything } from '../support/site/everything.ts';
+import { createFolder, folderWith } from '../support/site/folder.ts';
+import { cli, testContext } from '../support/tools/cli.ts';
+
+// Writes down what a command is told.
+const script = `import { appendFileSync, readFileSync } from 'node:fs';
+const read = (name) => process.env[name] === undefined ? null : readFileSync(process.env[name], 'utf8').split('\\n').slice(0, -1);
+appendFileSync('told', JSON.stringify({ files: read('ASTRO_SNIPPETS_CHANGED_FILES'), urls: read('ASTRO_SNIPPETS_CHANGED_URLS') }) + '\\n');
+process.exit(Number(process.argv[2] ?? 0));`;
+const tell = (exit = 0) => `node told.mjs ${exit}`;
+const toldIn = (directory: string) =>
+  readFileSync(join(directory, 'told'), 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line): unknown => JSON.parse(line));
+
+const unknown = { files: null, urls: null };
+const about = { files: ['about.html'], urls: ['https://example.com/docs/about'] };
+const first = {
+  files: ['data.json', 'index.html', 'rss.xml'],
+  urls: ['data.json', '', 'rss.xml'].map((path) => `https://example.com/docs/${path}`),
+};
+const all = { files: [...about.files, ...first.files], urls: [...about.urls, ...first.urls] };
+
+let site: Everything;
+/** The folder for temporary files, to find those that are left. */
+let temporary: string;
+
+beforeEach(async () => {
+  site = await copyOfEverything();
+  await site.write({ 'told.mjs': script });
+  ({ directory: temporary } = await folderWith({}));
+  vi.stubEnv('TMPDIR', temporary);
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  // Node keeps compiled code there.
+  expect(readdirSync(temporary).filter((name) => name !== 'node-compile-cache')).toEqual([]);
+});
+
+const told = () => toldIn(site.directory);
+const publish = (...ids: number[]) => {
+  for (const id of ids) site.service.put(id, `changed ${id}`);
+};
+
+describe('the command of check --exec is told', () => {
+  const check = (exit?: number) => site.run('check', '--exec', tell(exit));
+
+  test('the files that show a changed snippet, and their URLs', async () => {
+    publish(1);
+    expect((await check()).exitCode).toBe(0);
+    expect(told()).toEqual([first]);
+  });
+
+  test('root-relative URLs if the URL of the site is not known', async () => {
+    const folder = await createFolder({
+      'dist/alone/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
+      'told.mjs': script,
+    });
+    const run = (...arguments_: string[]) => cli(folder.directory, arguments_, site.service.environment);
+    await run('inline', 'dist');
+    publish(1);
+    await run('check', '--exec', tell());
+    expect(toldIn(folder.directory)).toEqual([{ files: ['alone/index.html'], urls: ['/alone/'] }]);
+    await folder.remove();
+  });
+
+  test('nothing without a usable record, or if a snippet in a collection has changed', async () => {
+    publish(2, 7);
+    await check();
+    await rm(site.record);
+    await check();
+    expect(told()).toEqual([unknown, unknown]);
+  });
+
+  test('the same files again after it has failed, with those that have changed since', async () => {
+    publish(2);
+    expect((await check(7)).exitCode).toBe(7);
+    site.service.put(2, 'about us');
+    expect((await check(7)).exitCode).toBe(7);
+    publish(1);
+    expect((await check()).exitCode).toBe(0);
+    expect(told()).toEqual([about, about, all]);
+  });
+});
+
+test('the command of refresh --after is told the files that were written, and nothing if it runs again after a failure', async () => {
+  const refresh = (exit?: number) => site.run('refresh', '--after', tell(exit));
+  publish(2);
+  expect((await refresh()).exitCode).toBe(0);
+  publish(1);
+  expect((await refresh(7)).exitCode).toBe(1);
+  expect((await refresh()).exitCode).toBe(0);
+  expect(told()).toEqual([about, first, unknown]);
+});
+
+describe('the command of watch --exec is told', () => {
+  /** Runs the first turn of a watch. */
+  async function watch(exit: number, ...flags: string[]): Promise<void> {
+    const clock = steppedClock();
+    const watching = site.start(['watch', '--exec', tell(exit), ...flags], { clock });
+    await clock.waiting();
+    watching.kill('SIGTERM');
+    await watching.ended;
+  }
+
+  test('the files that were written, also by an earlier watch whose command failed', async () => {
+    publish(2);
+    await watch(7);
+    publish(1);
+    await watch(0);
+    expect(told()).toEqual([about, all]);
+  });
+
+  test('nothing after a build', async () => {
+    await copyFile(site.record, join(site.directory, 'built.json'));
+    await rm(site.record);
+    await watch(0, '--build', `node -e "fs.copyFileSync('built.json', '${site.record}')"`);
+    expect(told()).toEqual([unknown]);
+  });
+});
+
+test('a file with a line break in its name is in no list', async () => {
+  const { context } = testContext(site.directory);
+  expect(await runWithLists(context, tell(), [{ file: 'two\nlines.html', url: '/two%0Alines.html' }])).toBe(
+    0,
+  );
+  expect(told()).toEqual([unknown]);
+});

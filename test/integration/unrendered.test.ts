@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { configWith, temporarySite } from '../support/site/site.ts';
+import { exits } from '../support/tools/exits.ts';
+
+const examples = `
+\`<Snippet id={8} />\` and \`<snippet-embed id="8"></snippet-embed>\`
+
+\`\`\`html
+<Snippet id={8} />
+<snippet-embed id="8"></snippet-embed>
+\`\`\`
+`;
+
+test('a <Snippet> left in a page fails the build, with its line in the page and in the source', async () => {
+  const site = await temporarySite({
+    'src/pages/post.md': `# Post\n\nSee <Snippet id={42} /> here.\n\n<Snippet id={43} params={{ plan: 'pro' }} />\n${examples}`,
+    'src/pages/title.astro': `<html><head><title set:html={'<Snippet id={5} />'}></title></head><body>
+<Fragment set:html={'<!-- <Snippet id={6} /> --><kbd><Snippet id={6} /></kbd><p data-snippets-ignore><Snippet id={6} /></p>'} />
+<Fragment set:html={'<snippet>of its own</snippet>'} />
+</body></html>`,
+    'src/pages/plain.md': examples,
+    // No page is made from this file.
+    'src/notes/draft.md': '<Snippet id={42} />',
+  });
+  const output = await exits(1, site.build());
+  expect(output).toMatch(
+    /post\/index\.html:2\n +<Snippet> was not rendered: .*\[unrendered-component\]\n +written in src\/pages\/post\.md:3\n/,
+  );
+  expect(output).toContain('write <snippet-embed id="42"></snippet-embed>, or rename it to .mdx');
+  expect(output).not.toContain('missing-key');
+  expect(output).toMatch(/title\/index\.html:1\n +<Snippet> was not rendered/);
+  // Markdown escapes the second one. Code, comments, data-snippets-ignore and another <snippet> are fine.
+  expect(output).toContain('2 embeds are invalid');
+  expect(output).toMatch(
+    /WARN.*post\/index\.html:3: shows the text of a <Snippet> .* It is written in src\/pages\/post\.md:5 or elsewhere\./,
+  );
+  expect((await site.list()).filter((name) => name.endsWith('.html'))).toEqual(['plain/index.html']);
+});
+
+test.for(['Snippet id={42} /', 'snippet-embed id="42"></snippet-embed'])(
+  'in MDX, <%s> in the text of an image fails the build, with its line',
+  async (tag) => {
+    const site = await temporarySite({
+      'astro.config.mjs': configWith('', {
+        imports: `import mdx from '@astrojs/mdx';`,
+        integrations: 'mdx(), ',
+      }),
+      'src/pages/fine.mdx': '`![Team of <Snippet id={42} />](/a.png)` <img src="/a.png" alt="Team" />',
+      'src/pages/team.mdx': `import { Snippet } from 'astro-snippets/components';\n\n![Team of\n<${tag}>](/a.png)\n`,
+    });
+    const [name] = tag.split(' ');
+    expect(await exits(1, site.build())).toContain(
+      `src/pages/team.mdx:4 contains <${name}> in the text of an image, which is plain text in MDX.`,
+    );
+  },
+);
+
+test('snippets() twice in the config fails and says so', async () => {
+  const site = await temporarySite({
+    'astro.config.mjs': `
+      import snippets from 'astro-snippets';
+      export default { integrations: [snippets(), snippets({ concurrency: 2 })] };`,
+    'src/pages/index.md': 'text',
+  });
+  expect(await exits(1, site.build())).toContain(
+    '[astro-snippets/duplicate-integration] The Astro config contains snippets() 2 times.',
+  );
+});

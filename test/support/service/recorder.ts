@@ -1,0 +1,21 @@
+import { text } from 'node:stream/consumers';
+import { type LocalServer, startLocalServer } from '../http/local-server.ts';
+
+/** A stand-in for a service that the docs' recipes call. */
+export interface Recorder extends LocalServer {
+  /** The posted bodies. */
+  calls: { path: string | undefined; body: string; authorization: string | undefined }[];
+  /** The status of its answers. */
+  status: number;
+}
+
+export async function startRecorder(): Promise<Recorder> {
+  const server = await startLocalServer(async (request, response) => {
+    const { method, url, headers } = request;
+    const body = await text(request);
+    if (method === 'POST') recorder.calls.push({ path: url, body, authorization: headers.authorization });
+    response.writeHead(recorder.status).end();
+  });
+  const recorder: Recorder = { ...server, calls: [], status: 200 };
+  return recorder;
+}

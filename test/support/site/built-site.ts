@@ -1,0 +1,62 @@
+import { afterAll, beforeEach, expect } from 'vitest';
+import { type SiteServer, startServer } from '../http/server.ts';
+import { startTestService, type TestService } from '../service/service.ts';
+import { createSite, type Site } from './site.ts';
+
+type Files = Record<string, string>;
+type Contents = Record<number, string>;
+
+/** A service with these snippets for all tests of a file. Faults are cleared before each test. */
+export async function sharedService(contents: Contents): Promise<TestService> {
+  const service = await startTestService(contents);
+  beforeEach(() => service.clearFaults());
+  afterAll(() => service.close());
+  return service;
+}
+
+/** A site for all tests of a file. */
+export async function fileSite(...parameters: Parameters<typeof createSite>): Promise<Site> {
+  const site = await createSite(...parameters);
+  afterAll(() => site.remove());
+  return site;
+}
+
+/** A service and a site for all tests of a file. */
+export async function sharedSite(
+  contents: Contents,
+  files: Files,
+): Promise<{ service: TestService; site: Site }> {
+  const service = await sharedService(contents);
+  const site = await fileSite(files, service);
+  return { service, site };
+}
+
+/** The same with `astro dev`. */
+export async function servedSite(
+  contents: Contents,
+  files: Files,
+): Promise<{ service: TestService; site: Site; dev: SiteServer }> {
+  const shared = await sharedSite(contents, files);
+  const dev = await startServer(shared.site, 'dev', shared.service.environment);
+  afterAll(() => dev.stop());
+  return { ...shared, dev };
+}
+
+export interface BuiltSite {
+  service: TestService;
+  site: Site;
+  /** What the build wrote to standard output and standard error, in order. */
+  output: string;
+}
+
+/**
+ * The same with a built site.
+ *
+ * @param exitCode the expected exit status of the build.
+ */
+export async function builtSite(contents: Contents, files: Files, exitCode = 0): Promise<BuiltSite> {
+  const { service, site } = await sharedSite(contents, files);
+  const built = await site.build();
+  expect(built.exitCode, built.output).toBe(exitCode);
+  return { service, site, output: built.output };
+}
