@@ -32,17 +32,13 @@ function definedNames(statement: ts.Statement): ts.Identifier[] {
   return isDeclaration && statement.name ? [statement.name] : [];
 }
 
-function checkFile(file: string, definedIn: Map<string, Set<string>>): Finding[] {
-  const source = ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest, true);
+function checkFile(source: ts.SourceFile, classes: ReadonlySet<string>): Finding[] {
+  const file = source.fileName;
   const findings: Finding[] = [];
   const report = (node: ts.Node, message: string) => {
     const { line } = source.getLineAndCharacterOfPosition(node.getStart());
     findings.push({ place: `${file}:${line + 1}`, message });
   };
-  for (const name of source.statements.flatMap(definedNames)) {
-    const files = definedIn.get(name.text) ?? new Set();
-    definedIn.set(name.text, files.add(file));
-  }
   const visit = (node: ts.Node): void => {
     if (ts.isPropertyDeclaration(node) && node.exclamationToken) {
       report(node, 'A field with `!` is known later: let the step that finds it out return it.');
@@ -50,8 +46,18 @@ function checkFile(file: string, definedIn: Map<string, Set<string>>): Finding[]
     if (ts.isVariableDeclaration(node) && node.exclamationToken) {
       report(node, 'A variable with `!` is known later: give it its value where it is declared.');
     }
-    if (ts.isTypeReferenceNode(node) && node.typeName.getText() === 'ReturnType') {
-      report(node, '`ReturnType` hides a contract: write it as an interface with documented fields.');
+    if (ts.isTypeReferenceNode(node)) {
+      const name = node.typeName.getText();
+      const argument = node.typeArguments?.[0]?.getText() ?? '';
+      if (name === 'ReturnType') {
+        report(node, '`ReturnType` hides a contract: write it as an interface with documented fields.');
+      }
+      if (name === 'Pick' && classes.has(argument)) {
+        report(
+          node,
+          `\`Pick<${argument}, …>\` ties readers to a class: write what they need as an interface.`,
+        );
+      }
     }
     ts.forEachChild(node, visit);
   };
@@ -59,9 +65,23 @@ function checkFile(file: string, definedIn: Map<string, Set<string>>): Finding[]
   return findings;
 }
 
-const definedIn = new Map<string, Set<string>>();
 const files = globSync('src/**/*.ts', { cwd: root }).map((file) => file.replaceAll('\\', '/'));
-const findings = files.sort().flatMap((file) => checkFile(file, definedIn));
+const sources = files
+  .sort()
+  .map((file) =>
+    ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest, true),
+  );
+const definedIn = new Map<string, Set<string>>();
+const classes = new Set<string>();
+for (const { fileName, statements } of sources) {
+  for (const statement of statements) {
+    for (const { text } of definedNames(statement)) {
+      definedIn.set(text, (definedIn.get(text) ?? new Set()).add(fileName));
+      if (ts.isClassDeclaration(statement)) classes.add(text);
+    }
+  }
+}
+const findings = sources.flatMap((source) => checkFile(source, classes));
 for (const [name, places] of definedIn) {
   if (places.size > 1) {
     const message = `\`${name}\` is defined in several files. One name means one thing: rename it, or share it.`;
@@ -70,7 +90,8 @@ for (const [name, places] of definedIn) {
 }
 for (const file of files) {
   const folder = file.split('/').find((part) => generatedFolders.includes(part));
-  if (folder) findings.push({ place: file, message: `Tools skip a folder named \`${folder}\` as generated.` });
+  if (folder)
+    findings.push({ place: file, message: `Tools skip a folder named \`${folder}\` as generated.` });
 }
 for (const { place, message } of findings) process.stderr.write(`${place}: ${message}\n`);
 process.stdout.write(`${files.length} files of src checked, ${findings.length} findings.\n`);
