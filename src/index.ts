@@ -1,6 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { AstroIntegration, AstroIntegrationLogger, HookParameters } from 'astro';
+import type {
+  AstroIntegration,
+  AstroIntegrationLogger,
+  HookParameters,
+  IntegrationResolvedRoute,
+} from 'astro';
 import type { Plugin } from 'vite';
 import { nodeFlaw } from './client/node-version.ts';
 import type { DevRun } from './dev/dev-run.ts';
@@ -12,7 +17,7 @@ import type {} from './loader/loader.ts';
 import { astroMajor, hasPolicy, headersOf } from './settings/astro-version.ts';
 import { environmentPlugin } from './settings/environment.ts';
 import { parseOptions, type SnippetsOptions } from './settings/options.ts';
-import type { SiteSource } from './source/site-source.ts';
+import { SiteSource } from './source/site-source.ts';
 import { sourcePlugin } from './source/vite-plugin.ts';
 import { cleanLines } from './text/clean-text.ts';
 
@@ -38,8 +43,9 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
   let dev: DevRun | undefined;
   let build: BuildRun | undefined;
   const run = () => (dev ?? build) as SiteRun;
-  // `folders` and `base` are added then.
-  const source = { routes: [], loaded: new Set<string>() } as Partial<SiteSource> as SiteSource;
+  // A build resolves its routes before the config is done, a dev server afterwards, and again when pages come or go.
+  let routes: readonly IntegrationResolvedRoute[] = [];
+  let source: SiteSource | undefined;
   return {
     name: integrationName,
     hooks: {
@@ -51,13 +57,19 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
           vite: {
             plugins: [
               environmentPlugin((...read) => run().readEnvironment(...read)),
-              sourcePlugin(source, major, cleanLogger(logger), async () => {
-                const { sourceSearch } = await import('./source/source-search.ts');
-                componentBridge.find = (asked) => sourceSearch(source).ofComponent(asked);
-                if (command !== 'build') return;
-                await build?.lockOutput();
-                // What fails here fails again.
-                build?.open().catch(() => {});
+              sourcePlugin({
+                source: () => source as SiteSource,
+                astro: major,
+                logger: cleanLogger(logger),
+                async onMention() {
+                  const { SourceSearch } = await import('./source/source-search.ts');
+                  const sources = source as SiteSource;
+                  componentBridge.find = (asked) => new SourceSearch(sources).locateComponent(asked);
+                  if (command !== 'build') return;
+                  await build?.lockOutput();
+                  // What fails here fails again.
+                  build?.open().catch(() => {});
+                },
               }),
             ],
             define: { __ASTRO_SNIPPETS__: JSON.stringify(command) },
@@ -81,13 +93,13 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         const flaw = `The Astro config contains snippets() ${times} times.`;
         // Only one of them would see the embeds.
         if (times > 1) throw userError('duplicate-integration', flaw);
-        source.base = config.base;
-        source.folders = {
+        const folders = {
           root: fileURLToPath(root),
           srcDir: fileURLToPath(srcDir),
           publicDir: fileURLToPath(publicDir),
           outDir: fileURLToPath(outDir),
         };
+        source = new SiteSource({ folders, base: config.base, routes });
         const site = {
           command,
           options: parsed,
@@ -109,12 +121,13 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
           logger.warn(oldPagesWarning);
         }
         if (parsed.csp === 'hash' && !hasPolicy(config)) {
-          const option = astroMajor(source.folders.root) < 6 ? 'experimental.csp' : 'security.csp';
+          const option = astroMajor(folders.root) < 6 ? 'experimental.csp' : 'security.csp';
           logger.warn(`The option csp: 'hash' does nothing without ${option} in the Astro config.`);
         }
       },
-      'astro:routes:resolved'({ routes }) {
-        source.routes = routes;
+      'astro:routes:resolved'({ routes: resolved }) {
+        routes = resolved;
+        source?.updateRoutes(resolved);
       },
       'astro-snippets:fetch': (options) => run().fetch(options),
       'astro:server:setup': (server) => dev?.serve(server),

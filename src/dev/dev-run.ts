@@ -39,10 +39,14 @@ export class DevRun extends SiteRun {
     const { hot } = environments.client;
     // Later versions escape what Vite reports of modules for the browser.
     if (astroMajor(this.site.sources.folders.root) < 6) escapeOwnErrors(hot);
-    this.site.sources.importsOf = (id) =>
-      Object.values(environments).flatMap(({ moduleGraph }) =>
-        [...(moduleGraph.getModuleById(id)?.importedModules ?? [])].flatMap((imported) => imported.id ?? []),
-      );
+    this.site.sources.provideModules({
+      importsOf: (id) =>
+        Object.values(environments).flatMap(({ moduleGraph }) =>
+          [...(moduleGraph.getModuleById(id)?.importedModules ?? [])].flatMap(
+            (imported) => imported.id ?? [],
+          ),
+        ),
+    });
     const memory = snippetMemory(async (shown) => {
       const snippet = await (await this.open()).get(shown);
       this.noteClasses([snippet]);

@@ -17,7 +17,7 @@ import { pageParams } from '../snippets/page-params.ts';
 import { readEmbeds } from '../snippets/read-embeds.ts';
 import type { SnippetUse } from '../snippets/snippet-use.ts';
 import type { SiteSource } from '../source/site-source.ts';
-import { sourceSearch } from '../source/source-search.ts';
+import { SourceSearch } from '../source/source-search.ts';
 import { cleanLines } from '../text/clean-text.ts';
 import { containsKnownKey } from '../text/known-keys.ts';
 import { asHtml, errorPage } from './error-page.ts';
@@ -55,7 +55,7 @@ export function openInlineView(run: ServedSite, server: ViteDevServer, memory: S
     try {
       const names = [page.slice(base.length), ...(isPage ? routeFiles(page, base) : [])];
       if (names.some((name) => picomatch.isMatch(name, settings.exclude))) return bytes;
-      const search = sourceSearch(sources);
+      const search = new SourceSearch(sources);
       const placeOf = search.whereWritten;
       const uses = new Map<string, SnippetUse>();
       const addParams = pageParams(settings.params, canonicalPath(page, isPage, urls));

@@ -1,10 +1,8 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegrationLogger, HookParameters } from 'astro';
-import type { SnippetRequest } from '../client/snippet-request.ts';
-import type { AskedComponent } from '../embed/component-bridge.ts';
 import { consequenceOf } from '../failures/error-table.ts';
-import { entryName, type PlaceOf } from '../failures/places.ts';
+import { entryName } from '../failures/places.ts';
 import type { ClassFile } from '../inlining/class-file.ts';
 import type { Manifest } from '../record/manifest.ts';
 import { hasPolicy } from '../settings/astro-version.ts';
@@ -21,6 +19,7 @@ import type {
 } from '../snippets/snippet-fetcher.ts';
 import type { SnippetUses } from '../snippets/snippet-use.ts';
 import type { SiteSource } from '../source/site-source.ts';
+import type { SourceSearch } from '../source/source-search.ts';
 
 /** In the project. Sites name it in their style sheets. */
 const classFile = '.astro/integrations/astro-snippets/classes.html';
@@ -107,35 +106,9 @@ export abstract class SiteRun {
     return snippets;
   }
 
-  protected async openSearch(): Promise<{
-    source: SiteSource;
-    whereWritten: PlaceOf;
-    literalRequests(): SnippetRequest[];
-    ofComponent({ id, page, props }: AskedComponent):
-      | {
-          place: string;
-          loc?: never;
-        }
-      | {
-          place: string;
-          loc: {
-            file: string;
-            line: number;
-            column: number;
-          };
-        }
-      | undefined;
-    headingWarnings(
-      shown: readonly {
-        inHeading: boolean;
-        request: SnippetRequest;
-      }[],
-    ): string[];
-    imageWarnings(): string[];
-    refuseOnDemand(page: string): void;
-  }> {
-    const { sourceSearch } = await import('../source/source-search.ts');
-    return sourceSearch(this.site.sources);
+  protected async openSearch(): Promise<SourceSearch> {
+    const { SourceSearch } = await import('../source/source-search.ts');
+    return new SourceSearch(this.site.sources);
   }
 
   protected noteClasses(snippets: Iterable<FetchedSnippet>): void {

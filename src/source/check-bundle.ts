@@ -7,96 +7,154 @@ import type { SiteSource } from './site-source.ts';
 import { placeIn } from './source-embeds.ts';
 import { fileOf } from './source-file.ts';
 
-/** The end of a sentence about a module. Without a code, it is a warning. */
-type Flaw = [message: string, code?: ErrorCode];
-
-const perhapsOnDemand: Flaw = [
-  'mentions an embed, and is part of what renders pages on demand, where it would stay empty. There, fetch the snippet with SnippetClient from astro-snippets/client in the frontmatter of the page.',
-];
-
-// By Vite's environments in which nothing replaces an embed.
-const flawsByEnvironment: Record<string, [certain: Flaw, perhaps: Flaw]> = {
-  client: [
-    ['writes <snippet-embed> in the browser, where nothing replaces it.', 'embed-in-browser'],
-    ['mentions snippet-embed. An embed that it writes in the browser would stay empty.'],
-  ],
-  ssr: [
-    [
-      'is built for pages or server islands that are rendered on demand, and contains an embed.',
-      'on-demand-page',
-    ],
-    perhapsOnDemand,
-  ],
-};
-
-const inIsland: Flaw = ['passes an embed to a server island, which is rendered on demand.', 'on-demand-page'];
-
-/** Why an environment must not publish a module; `undefined` if it may. */
-export function flawOf(found: WrittenEmbeds, id: string, environment: string): Flaw | undefined {
-  const [certain, perhaps] = flawsByEnvironment[environment] ?? [];
-  const isWritten = found.has('writes') || (environment === 'ssr' && found.has('imports'));
-  const flaw = (isWritten && certain) || (found.has('passes') ? inIsland : undefined);
-  // The site cannot change a package, and the text of a raw file may be an example.
-  const isOnlyWarned = id.includes('/node_modules/') || /[?&]raw\b/.test(id);
-  return (flaw ? isOnlyWarned : found.has('names')) ? perhaps : flaw;
+/** Why a module must not be published. */
+interface Flaw {
+  /** The end of a sentence that begins with the module's file. */
+  message: string;
+  /** Absent for a warning. */
+  code?: ErrorCode;
 }
 
-/** @throws AstroError that names each module that must not be published. */
+const perhapsOnDemand: Flaw = {
+  message:
+    'mentions an embed, and is part of what renders pages on demand, where it would stay empty. There, fetch the snippet with SnippetClient from astro-snippets/client in the frontmatter of the page.',
+};
+
+const passedToIsland: Flaw = {
+  message: 'passes an embed to a server island, which is rendered on demand.',
+  code: 'on-demand-page',
+};
+
+/** Flaws in Vite's environments in which nothing replaces an embed. `prerender` is not among them: its pages are inlined. */
+const flawsByEnvironment: Readonly<Record<string, { certain: Flaw; perhaps: Flaw }>> = {
+  client: {
+    certain: {
+      message: 'writes <snippet-embed> in the browser, where nothing replaces it.',
+      code: 'embed-in-browser',
+    },
+    perhaps: {
+      message: 'mentions snippet-embed. An embed that it writes in the browser would stay empty.',
+    },
+  },
+  ssr: {
+    certain: {
+      message: 'is built for pages or server islands that are rendered on demand, and contains an embed.',
+      code: 'on-demand-page',
+    },
+    perhaps: perhapsOnDemand,
+  },
+};
+
+/** Why a module must not be published as part of an environment; `undefined` if it may. */
+export function flawOf(written: WrittenEmbeds, id: string, environment: string): Flaw | undefined {
+  const { certain, perhaps } = flawsByEnvironment[environment] ?? {};
+  const isWritten = written.has('writes') || (environment === 'ssr' && written.has('imports'));
+
+  let flaw: Flaw | undefined;
+  if (isWritten) flaw = certain;
+  if (!flaw && written.has('passes')) flaw = passedToIsland;
+  if (!flaw) return written.has('names') ? perhaps : undefined;
+
+  // A site cannot change a package, and the text of a `?raw` import may be an example.
+  const isOnlyWarned = id.includes('/node_modules/') || /[?&]raw\b/.test(id);
+  return isOnlyWarned ? perhaps : flaw;
+}
+
+/** What one of Vite's environments has been bundled to. */
+interface EnvironmentBundle {
+  context: Rolldown.PluginContext;
+  bundle: Rolldown.OutputBundle;
+  /** What each module that mentions an embed does with it, by the module's id. */
+  mentions: ReadonlyMap<string, WrittenEmbeds>;
+  /** Whether `ssr` also renders the prerendered pages, as in Astro 5. */
+  isMixed: boolean;
+}
+
+/**
+ * Checks that no bundle publishes an embed that nothing would replace. Warns where that is not certain.
+ *
+ * @throws AstroError that names each module that must not be published.
+ */
 export function checkBundle(
-  context: Rolldown.PluginContext,
-  bundle: Rolldown.OutputBundle,
-  modules: ReadonlyMap<string, WrittenEmbeds>,
+  { context, bundle, mentions, isMixed }: EnvironmentBundle,
   source: SiteSource,
   warn: (file: string, message: string) => void,
 ): void {
   const { name: environment } = context.environment;
-  const candidates = [...modules].filter(([id, found]) => flawOf(found, id, environment));
-  // A bundle copies the code of its modules.
+  const candidates = [...mentions].filter(([id, written]) => flawOf(written, id, environment));
+  // Reading `modules` of a chunk copies the code of its modules: skip that if nothing can be wrong.
   if (candidates.length === 0) return;
+
   const chunks = Object.values(bundle).flatMap((chunk) => ('modules' in chunk ? [chunk.modules] : []));
   const entries: string[] = [];
   let firstCode: ErrorCode | undefined;
-  for (const [id, found] of candidates) {
-    if (!chunks.some((bundled) => /snippet/i.test(bundled[id]?.code ?? ''))) continue;
-    const reached = environment === 'ssr' ? reachOf(context, id, source) : 'page';
-    const certain = flawOf(found, id, reached ? environment : 'prerender');
-    if (!certain) continue;
-    const [message, code] = reached === 'perhaps' ? perhapsOnDemand : certain;
+
+  for (const [id, written] of candidates) {
+    // Tree shaking may have removed the code that mentions an embed.
+    const isPublished = chunks.some((modules) => /snippet/i.test(modules[id]?.code ?? ''));
+    if (!isPublished) continue;
+
+    const reach = environment === 'ssr' ? reachOf(id, context, source, isMixed) : 'shown';
+    const flaw = flawOf(written, id, reach === 'prerendered' ? 'prerender' : environment);
+    if (!flaw) continue;
+
+    const { message, code } = reach === 'perhaps' ? perhapsOnDemand : flaw;
     const file = fileOf(id);
-    const place = isStore(id) ? 'The store of collections' : placeIn(file, source.folders.root).place;
+    const place = isCollectionStore(id)
+      ? 'The store of collections'
+      : placeIn(file, source.folders.root).place;
     if (!code) warn(file, `${place} ${message}`);
     else entries.push(`${place}\n    ${message}\n`);
     firstCode ??= code;
   }
+
   if (!firstCode) return;
   const files = entries.length === 1 ? 'A file contains' : `${entries.length} files contain`;
   const headline = `${files} embeds where no snippet can be inlined.\n`;
   throw userError(firstCode, [headline, ...entries.sort()].join('\n'));
 }
 
-export const isStore = (id: string): boolean => id.endsWith('astro:data-layer-content');
+/** Whether a module holds the entries of all collections. */
+export const isCollectionStore = (id: string): boolean => id.endsWith('astro:data-layer-content');
 
-// They import everything, shown on a page or not.
+/**
+ * Astro's modules that import every entry and image of every collection, shown on a page or not: `astro:content`,
+ * `.astro/content-modules.mjs`, `post.mdx?astroPropagatedAssets`.
+ */
 const contentModules =
   /astro:content|astro:asset-imports|content-modules\.mjs|data-layer|[?&]astro(?:Content|PropagatedAssets)/;
 
-// Runs for prerendered pages, too.
+/** The site's middleware. It runs for prerendered pages, too, so an embed in it may be meant for those. */
 const middleware = /(?:virtual:astro:|astro-internal:)middleware/;
 
-/** Whether pages rendered on demand show what a module of the server bundle writes. */
-function reachOf(context: Rolldown.PluginContext, id: string, { folders, routes, isMixed }: SiteSource) {
+/** Who shows the embed of a module in the server bundle: pages on demand, perhaps these, or prerendered pages alone. */
+type Reach = 'shown' | 'perhaps' | 'prerendered';
+
+/** Follows the importers of a module up to the pages that are rendered on demand. */
+function reachOf(
+  id: string,
+  context: Rolldown.PluginContext,
+  { folders, routes }: SiteSource,
+  isMixed: boolean,
+): Reach {
   const onDemand = routes.filter(({ isPrerendered, origin }) => !isPrerendered && origin !== 'internal');
   const pages = new Set(onDemand.map(({ entrypoint }) => fileOf(join(folders.root, entrypoint))));
+  let reach: Reach = 'prerendered';
+
+  // Importers are added to the set while it is walked through.
   const seen = new Set([id]);
-  let reached: 'perhaps' | undefined;
   for (const each of seen) {
     const { importers = [], dynamicImporters = [], isEntry = false } = context.getModuleInfo(each) ?? {};
     const importing = [...importers, ...dynamicImporters];
     // Astro bundles pages behind a virtual module, so any other entry is a server island.
     const isPage = pages.has(fileOf(each)) || (isEntry && each.endsWith('.astro'));
-    if (middleware.test(each) || (contentModules.test(each) && !isStore(id))) reached = 'perhaps';
-    else if (isMixed ? isPage : importing.length === 0) return 'page';
+    const importsAnything = contentModules.test(each) && !isCollectionStore(id);
+
+    if (middleware.test(each) || importsAnything) reach = 'perhaps';
+    // A bundle without prerendered pages shows whatever its entries import.
+    else if (isMixed ? isPage : importing.length === 0) return 'shown';
     else for (const importer of importing) seen.add(importer);
   }
-  return isMixed && pages.size === 0 ? undefined : reached;
+
+  return isMixed && pages.size === 0 ? 'prerendered' : reach;
 }

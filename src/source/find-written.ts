@@ -4,85 +4,142 @@ type SyntaxParts = { [Name in 'id' | 'callee' | 'key' | 'property' | 'source']?:
 
 type SyntaxLists = { [Name in 'arguments' | 'expressions' | 'properties' | 'quasis']?: SyntaxNode[] };
 
-/** A node of Vite's syntax tree (ESTree), with the parts that are read. */
+/** A node of Vite's syntax tree (ESTree), with the parts that are read by name. */
 export interface SyntaxNode extends SyntaxParts, SyntaxLists {
   type: string;
   name?: unknown;
   value?: unknown;
 }
 
-/** `passes`: to a server island. Astro encrypts it, so no file shows it. `names`: as in `querySelector('snippet-embed')`. */
+/**
+ * What a module does with an embed.
+ *
+ * - `writes`: it creates the element, or has text with its tag.
+ * - `passes`: it writes an embed in the slot or the props of a server island. Astro encrypts these, so no file shows them.
+ * - `names`: it mentions the element's name, as in `querySelector('snippet-embed')`.
+ * - `imports`: it imports the component.
+ */
 type MentionKind = 'writes' | 'passes' | 'names' | 'imports';
 
-/** What a module does with the element and the component. */
+/** All that a module does with embeds. */
 export type WrittenEmbeds = ReadonlySet<MentionKind>;
 
-// Characters that no source contains stand for the expressions of a template.
-const hole = (index: number) => `\ue000${index}\ue001`;
+/** The meaning of a tag where a node of the tree stands; `undefined` in an example. */
+type Use = MentionKind | undefined;
 
+/** Stands for an expression of a template literal, in private characters that no source contains. */
+const placeholder = (index: number) => `\ue000${index}\ue001`;
+
+/**
+ * The start tag of the element in text: `<snippet-embed id=`, or with an expression behind its name, `<snippet-embed${attributes}>`.
+ * Without the lookahead, `<snippet-embedded>` would count.
+ */
 const elementOpening = new RegExp(`<${elementName}(?=[\\s/>\\ue000])`, 'i');
 
+/**
+ * Examples in text: `<code>…</code>`, an element with `data-snippets-ignore` up to its end tag, and comments. One that is not
+ * closed reaches to the end of the text: the rest may be in another string.
+ */
 const exampleMarkup =
   /<(code|pre|kbd|samp|[\w-]+(?=\s[^>]*\bdata-snippets-ignore))\b[\s\S]*?(?:<\/\1>|$)|<!--[\s\S]*?(?:-->|$)/gi;
 
-// They create an element of the name they are given.
+/**
+ * Functions that create an element or a component by name: `h`, `jsxs`, `createElement`, `_createVNode` and `resolveComponent` of
+ * Vue, `$.element` of Svelte, `$$renderComponent` of Astro. Compilers put `_` and `$` before the names.
+ */
 const elementCreators = /^[_$]*(?:h|element|jsx\w*|create\w*|resolve\w*Component|(?:ssrR|r)enderComponent)$/;
 
-// They search for their first argument, or say it.
+/**
+ * Functions that search for their first argument, register it, or print it: `includes`, `lastIndexOf`, `startsWith`,
+ * `querySelectorAll`, `customElements.define`, `pattern.test`, `console.warn`, `TypeError`. Text there writes no element.
+ */
 const namingFunctions =
   /^(?:includes|\w*ndexOf|\w+With|split|search|match\w*|replace\w*|querySelector\w*|closest|getElementsByTagName|define|get|whenDefined|test|exec|debug|info|log|warn|error|\w*Error)$/;
 
+/** Elements that hold examples, by the name that an element creator gets. */
 const codeTagName = /^(?:code|pre|kbd|samp)$/;
 
-/** Whether a module writes the element, or only mentions it. */
-export function findWritten(program: SyntaxNode): Set<MentionKind> {
-  const found = new Set<MentionKind>();
-
-  /** @param use what it is to write the element here; `undefined` in an example. */
-  const visit = (node: SyntaxNode, use: MentionKind | undefined) => {
-    const { type, quasis = [node], expressions = [] } = node;
-    if (literalText(node.source) === 'astro-snippets/components') found.add('imports');
-    // Astro adds the source of a Markdown file to its module. A page shows it as HTML.
-    if (type === 'FunctionDeclaration' && node.id?.name === 'rawContent') return;
-    if (type === 'Literal' || type === 'TemplateLiteral') {
-      const pieces = quasis.map((piece, at) => literalText(piece) + (at in expressions ? hole(at) : ''));
-      const text = pieces.join('').replace(exampleMarkup, '');
-      if (use && embedName.test(text)) found.add(elementOpening.test(text) ? use : 'names');
-      for (const [at, one] of expressions.entries()) visit(one, text.includes(hole(at)) ? use : undefined);
-    } else if (type === 'CallExpression' || type === 'NewExpression') visitCall(node, use);
-    else for (const part of Object.values(node).flat()) if (typeof part?.type === 'string') visit(part, use);
-  };
-
-  const visitCall = ({ callee: called, arguments: given = [] }: SyntaxNode, use: MentionKind | undefined) => {
-    // Bundlers write (0, jsx)(…).
-    const callee = called?.expressions?.at(-1) ?? called;
-    const calleeName = String(callee?.name ?? callee?.property?.name);
-    if (called) visit(called, use);
-    if (!elementCreators.test(calleeName)) {
-      const first = use && namingFunctions.test(calleeName) ? 'names' : use;
-      for (const [index, one] of given.entries()) visit(one, index === 0 ? first : use);
-      return;
-    }
-    const created = given.slice(0, 3).map(literalText);
-    const keys = given.flatMap(({ properties = [] }) => properties.map(propertyName));
-    const isIsland = keys.includes('server:component-directive');
-    const isExample = keys.includes('data-snippets-ignore') || created.some((one) => codeTagName.test(one));
-    // The component writes nothing here by itself: it does so on a page.
-    const isPassed = use === 'passes' && found.has('imports') && created.includes('Snippet');
-    if (use && (isPassed || created.some((one) => one.toLowerCase() === elementName))) found.add(use);
-    const inside = isExample ? undefined : use && (isIsland ? 'passes' : use);
-    for (const one of given) {
-      for (const part of (isIsland && one.properties) || [one]) {
-        // A fallback is part of the page, and shown until the island arrives.
-        visit(part, isIsland && propertyName(part) === 'fallback' ? use : inside);
-      }
-    }
-  };
-
-  visit(program, 'writes');
-  return found;
+/** Finds out from a module's syntax tree whether it writes the element, or only mentions it. */
+export function findWritten(program: SyntaxNode): WrittenEmbeds {
+  const finder = new MentionFinder();
+  finder.visit(program, 'writes');
+  return finder.mentions;
 }
 
+/** Visits a syntax tree from its root down, and says of each node what it would mean to write an embed there. */
+class MentionFinder {
+  readonly mentions: Set<MentionKind> = new Set();
+
+  visit(node: SyntaxNode, use: Use): void {
+    const { type } = node;
+    if (literalText(node.source) === 'astro-snippets/components') this.mentions.add('imports');
+    // Astro's module of a Markdown file returns the source from `rawContent`. Pages show the HTML.
+    if (type === 'FunctionDeclaration' && node.id?.name === 'rawContent') return;
+
+    if (type === 'Literal' || type === 'TemplateLiteral') this.#visitText(node, use);
+    else if (type === 'CallExpression' || type === 'NewExpression') this.#visitCall(node, use);
+    else for (const part of Object.values(node).flat()) if (isNode(part)) this.visit(part, use);
+  }
+
+  #visitText(node: SyntaxNode, use: Use) {
+    const { quasis = [node], expressions = [] } = node;
+    const pieces = quasis.map(
+      (piece, index) => literalText(piece) + (index in expressions ? placeholder(index) : ''),
+    );
+    const text = pieces.join('').replace(exampleMarkup, '');
+    if (use && embedName.test(text)) this.mentions.add(elementOpening.test(text) ? use : 'names');
+
+    // An expression whose placeholder is gone stood in an example.
+    for (const [index, expression] of expressions.entries()) {
+      this.visit(expression, text.includes(placeholder(index)) ? use : undefined);
+    }
+  }
+
+  #visitCall({ callee, arguments: passed = [] }: SyntaxNode, use: Use) {
+    if (callee) this.visit(callee, use);
+    // Bundlers write `(0, jsx)('p')`: the function is the last expression of a sequence.
+    const called = callee?.expressions?.at(-1) ?? callee;
+    const name = String(called?.name ?? called?.property?.name);
+    if (elementCreators.test(name)) {
+      this.#visitCreation(passed, use);
+      return;
+    }
+
+    const useOfFirst = use && namingFunctions.test(name) ? 'names' : use;
+    for (const [index, argument] of passed.entries()) this.visit(argument, index === 0 ? useOfFirst : use);
+  }
+
+  /** @param passed the arguments of an element creator: a name or a component, props and children. */
+  #visitCreation(passed: SyntaxNode[], use: Use) {
+    // The name is the first argument, or the second or third behind the renderer's own.
+    const names = passed.slice(0, 3).map(literalText);
+    const props = passed.flatMap(({ properties = [] }) => properties.map(propertyName));
+    const isIsland = props.includes('server:component-directive');
+    const isExample = props.includes('data-snippets-ignore') || names.some((name) => codeTagName.test(name));
+
+    const isElement = names.some((name) => name.toLowerCase() === elementName);
+    // Outside an island, the component is `imports` alone: where a page renders it, the integration sees its element.
+    const isPassedComponent = use === 'passes' && this.mentions.has('imports') && names.includes('Snippet');
+    if (use && (isElement || isPassedComponent)) this.mentions.add(use);
+
+    let useInside = use;
+    if (isExample) useInside = undefined;
+    else if (use && isIsland) useInside = 'passes';
+    for (const argument of passed) {
+      const parts = (isIsland && argument.properties) || [argument];
+      for (const part of parts) {
+        // The fallback of an island is part of the page until the island arrives.
+        const isFallback = isIsland && propertyName(part) === 'fallback';
+        this.visit(part, isFallback ? use : useInside);
+      }
+    }
+  }
+}
+
+const isNode = (part: unknown): part is SyntaxNode =>
+  typeof (part as SyntaxNode | null | undefined)?.type === 'string';
+
+/** The text of a literal or of a template's piece; empty for any other node. */
 function literalText(node?: SyntaxNode | null) {
   const value = node?.value as { cooked?: unknown } | null | undefined;
   const text = value?.cooked ?? value;

@@ -1,26 +1,37 @@
 import { userError } from '../failures/errors.ts';
-import { shownSource, withoutComments } from './source-file.ts';
+import { relativeSource, withoutComments } from './source-file.ts';
 
+/**
+ * `<title>News: <Snippet id={42} /></title>`. Attributes of the title may contain a `>` in quotes. The part before the snippet
+ * must not pass the end tag: without that, a component further down the page would count.
+ */
 const titleWithSnippet =
   /<(title|textarea)\b(?:"[^"]*"|'[^']*'|[^'">])*>(?:(?!<\/\1)[\s\S])*?<(Snippet)[\s/>]/;
 
+/** `![The price: <Snippet id={42} />](price.png)`, up to the name of the embed, which stands before the first `]`. */
 const imageWithSnippet = /(!\[)[^\]]*?<(Snippet|snippet-embed)[\s/>]/;
 
-/** Rejects an embed that is never rendered: in an image of MDX or, before Astro 7, a title. */
+/**
+ * Rejects a source with an embed that is never rendered: in the text of an image in MDX or, before Astro 7, in a title.
+ *
+ * @param astro the major version of Astro
+ * @throws AstroError with the file and the line of the embed.
+ */
 export function refuseUnrendered(source: string, file: string, root: string, astro: number): void {
   const isMdx = file.endsWith('.mdx');
   if (!isMdx && !source.includes('astro-snippets/components')) return;
   const text = withoutComments(source, file);
-  const found = (isMdx ? imageWithSnippet : titleWithSnippet).exec(text);
-  if (!found) return;
-  const [whole, element, name] = found;
-  const { length: line } = text.slice(0, found.index + whole.length).split('\n');
+  const match = (isMdx ? imageWithSnippet : titleWithSnippet).exec(text);
+  if (!match) return;
+
+  const [whole, element, name] = match;
+  const line = text.slice(0, match.index + whole.length).split('\n').length;
   const where = isMdx
     ? 'the text of an image, which is plain text in MDX.'
     : `<${element}>, where Astro ${astro} renders no components.`;
-  const message = `${shownSource(file, root)}:${line} contains <${name}> in ${where}`;
+  const message = `${relativeSource(file, root)}:${line} contains <${name}> in ${where}`;
   const embed = '<snippet-embed id="42"></snippet-embed>';
   const hint = `Write ${isMdx ? `<img src="…" alt='${embed}' />` : embed} there.`;
-  const loc = { file, line, column: 0 };
-  throw Object.assign(userError('unrendered-component', message, hint), { loc });
+  const error = userError('unrendered-component', message, hint);
+  throw Object.assign(error, { loc: { file, line, column: 0 } });
 }

@@ -5,112 +5,159 @@ import {
   frontmatterOf,
   markdownFile,
   readSource,
-  shownSource,
+  relativeSource,
   withoutComments,
 } from './source-file.ts';
 
-// Also inside a quote or a list.
+/** An embed as a source of the site writes it: an element, a component, or a definition such as `defineSnippet({ id: 42 })`. */
+export interface SourceEmbed {
+  /** The absolute path of the source. */
+  file: string;
+  /** Begins at 1. */
+  line: number;
+  /** Begins at 1. */
+  column: number;
+  /** Whether it is `<Snippet>`, or another name that the component is imported as. */
+  isComponent: boolean;
+  /** As it is written. Empty without one; `undefined` where it is computed. */
+  id: string | undefined;
+  /** The attributes of the tag, as they are written; empty for a definition. */
+  attributes: string;
+  /** Whether it is in a heading of Markdown, which `<h2>` is not: Astro makes no slug for that. */
+  inHeading: boolean;
+  /** Whether it is in the frontmatter of Markdown. */
+  inFrontmatter: boolean;
+}
+
+/** A tag or a definition at an offset in a source. */
+interface Mention extends Pick<SourceEmbed, 'isComponent' | 'id' | 'attributes'> {
+  offset: number;
+}
+
+/** `## Plans`, also in a quote or a list: `> - ## Plans`. A `#` without a space behind it, `#plans`, is text. */
 const markdownHeading = /^(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t])*#{1,6}[ \t]/;
 
+/** The line of `===` or `---` that makes the text above it a heading, also in a quote. */
 const headingUnderline = /^[ \t>]*(?:=+|-+)\s*$/;
 
+/** `<code>…</code>` and others that hold examples, up to the end tag of the same name. */
 const codeElement = /<(code|pre|kbd|samp)\b[\s\S]*?<\/\1\s*>/gi;
 
+/** `import { Snippet as Text } from 'astro-snippets/components'`. The tags of this source are then `<Text id={42} />`. */
 const componentAlias =
   /import\s*\{[^}]*\bSnippet\s+as\s+([\w$]+)[^}]*\}\s*from\s*["']astro-snippets\/components["']/g;
 
-// Up to the parenthesis that closes it.
+/**
+ * `defineSnippet({ … })` and `snippetLoader<Type>({ … })`, without the closing parenthesis. Parentheses nest up to three deep
+ * inside, as in `schema: () => z.object(…)`: without that, the first `)` would hide the ids that follow.
+ */
 const snippetDefinition =
   /\b(?:defineSnippet|snippetLoader)\s*(?:<[^(]*>)?\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*/g;
 
-// In quotes, which JSON escapes; a number in braces; or without quotes.
+/**
+ * An id that is written literally. `data-id` and `props.id` are other things, so nothing but space or punctuation stands before
+ * the name. Its value is in quotes (`id="42"`, `id={'42'}`, `id=\"42\"` in JSON), a number in braces (`id={42}`), or bare
+ * (`id=42`). Quotes that hold `{`, `$`, `<` or `+` are computed: `id="${id}"`, `'<snippet-embed id="' + id + '">'`.
+ */
 const literalId =
   /(?<![\w:.-])id\s*=\s*(?:(?:\{\s*)?\\?(["'`])([^"'`{}$<>+\\]*)\\?\1|\{\s*(-?[\d.]+)\s*\}|([\w.-]+))/i;
 
-// With `>` in braces and in quotes.
+/**
+ * The attributes of a tag, up to its `>`. Braces, three deep, and quotes may contain a `>`: without them, the tag in
+ * `<Snippet params={{ a: b > c }} id={42} />` would end before its id.
+ */
 const attributesOfTag = String.raw`(?:\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|"[^"]*"|'[^']*'|[^>])*`;
 
-export type SourceEmbed = ReturnType<typeof embedsIn>[number];
-
-/**
- * The embeds that a source writes outside of comments and examples, in order. Lines and columns begin at 1. `id` is empty
- * without one, and `undefined` if it is computed. `inHeading`: of Markdown, not of `<h2>`.
- */
-export function embedsIn(
-  file: string,
-  text: string = readSource(file),
-): {
-  inHeading: boolean;
-  inFrontmatter: boolean;
-  isComponent: boolean;
-  id: string | undefined;
-  attributes: string;
-  file: string;
-  line: number;
-  column: number;
-}[] {
+/** The embeds that a source writes outside of comments and examples, in their order. */
+export function embedsIn(file: string, text: string = readSource(file)): SourceEmbed[] {
   if (!/snippet/i.test(text)) return [];
   const shown = withoutComments(text, file);
-  const elements = blankOut(shown, codeElement);
-  const names = ['Snippet', ...Array.from(text.matchAll(componentAlias), ([, name]) => name)];
-  const components = names.join('|').replaceAll('$', '\\$');
-  const tag = new RegExp(`<(?:(${elementName})|${components})(?=[\\s/>{$])(${attributesOfTag})`, 'gi');
-  const tags = shown.matchAll(tag).map(({ index, 1: element, 2: attributes = '' }) => {
-    return { index, isComponent: !element, id: idIn(attributes), attributes };
-  });
-  const defined = [...shown.matchAll(snippetDefinition)].flatMap(({ index, 0: call }) =>
-    Array.from(call.matchAll(/\bid:\s*(\d+)/g), ({ index: at, 1: id }) => {
-      return { index: index + at, isComponent: false, id, attributes: '' };
-    }),
-  );
+  const mentions = [...tagsIn(shown, text), ...definitionsIn(shown)];
+  mentions.sort((a, b) => a.offset - b.offset);
+
   const isMarkdown = markdownFile.test(file);
   const bodyStart = isMarkdown ? frontmatterOf(text).length : Number.POSITIVE_INFINITY;
   let line = 1;
-  let last = 0;
-  // A component in <code> is rendered.
-  return [...tags.filter(({ index, isComponent }) => isComponent || elements[index] !== ' '), ...defined]
-    .sort((a, b) => a.index - b.index)
-    .map(({ index, ...embed }) => {
-      line += text.slice(last, index).split('\n').length - 1;
-      last = index;
-      const start = text.lastIndexOf('\n', index) + 1;
-      const [own = '', next = ''] = shown.slice(start).split('\n', 2);
-      const inHeading = index >= bodyStart && (markdownHeading.test(own) || headingUnderline.test(next));
-      const inFrontmatter = isMarkdown && index < bodyStart;
-      return { file, line, column: index - start + 1, ...embed, inHeading, inFrontmatter };
-    });
+  let countedTo = 0;
+
+  return mentions.map(({ offset, ...mention }) => {
+    line += text.slice(countedTo, offset).split('\n').length - 1;
+    countedTo = offset;
+
+    const lineStart = text.lastIndexOf('\n', offset) + 1;
+    const [ownLine = '', nextLine = ''] = shown.slice(lineStart).split('\n', 2);
+    const isHeading = markdownHeading.test(ownLine) || headingUnderline.test(nextLine);
+    return {
+      file,
+      line,
+      column: offset - lineStart + 1,
+      ...mention,
+      inHeading: offset >= bodyStart && isHeading,
+      inFrontmatter: isMarkdown && offset < bodyStart,
+    };
+  });
 }
 
-/** The request of an embed, if it is known before a page is rendered. */
+/** @param shown the text of a source without comments. */
+function tagsIn(shown: string, text: string): Mention[] {
+  const aliases = Array.from(text.matchAll(componentAlias), ([, name]) => name);
+  const components = ['Snippet', ...aliases].join('|').replaceAll('$', '\\$');
+  // A `{` or `$` may follow the name: `<Snippet{...props}`, `<snippet-embed${attributes}>`.
+  const tag = new RegExp(`<(?:(${elementName})|${components})(?=[\\s/>{$])(${attributesOfTag})`, 'gi');
+  const tags = Array.from(shown.matchAll(tag), ({ index, 1: element, 2: attributes = '' }) => {
+    return { offset: index, isComponent: !element, id: idIn(attributes), attributes };
+  });
+
+  // An element in <code> is an example, but Astro renders a component there.
+  const withoutCode = blankOut(shown, codeElement);
+  return tags.filter(({ offset, isComponent }) => isComponent || withoutCode[offset] !== ' ');
+}
+
+function definitionsIn(shown: string): Mention[] {
+  return [...shown.matchAll(snippetDefinition)].flatMap(({ index: callStart, 0: call }) =>
+    Array.from(call.matchAll(/\bid:\s*(\d+)/g), ({ index, 1: id }) => {
+      return { offset: callStart + index, isComponent: false, id, attributes: '' };
+    }),
+  );
+}
+
+function idIn(attributes: string) {
+  const match = literalId.exec(attributes);
+  if (match) {
+    const [, , quoted, number, bare] = match;
+    return quoted ?? number ?? bare;
+  }
+  const isComputed = /\b(?:id|of)\b|\.\.\.|\$/.test(attributes);
+  return isComputed ? undefined : '';
+}
+
+/** The request of an embed, if it is known before a page is rendered; `undefined` where it is computed, and for an example. */
 export function literalRequest({ id, isComponent, attributes }: SourceEmbed): SnippetRequest | undefined {
   const params = isComponent ? undefined : /\bparams='([^']*)'/i.exec(attributes)?.[1];
   try {
     return parseRequest(id, params);
   } catch {
-    // Computed, or an example.
     return undefined;
   }
 }
 
-function idIn(attributes: string) {
-  const [found, , quoted, number, bare] = literalId.exec(attributes) ?? [];
-  if (found) return quoted ?? number ?? bare;
-  return /\b(?:id|of)\b|\.\.\.|\$/.test(attributes) ? undefined : '';
+/** Where a source mentions embeds. */
+export interface SourcePlace {
+  /** For people: "src/pages/index.astro:12 or 30". */
+  place: string;
+  /** The first of its lines, beginning at 1. */
+  line: number;
 }
 
-/** The lines that write embeds, or else the one that names the element or the component. */
-export function placeIn(
-  file: string,
-  root: string,
-): {
-  place: string;
-  line: number;
-} {
+/** The lines of a source that write embeds, or else the line that names the element or imports the component. */
+export function placeIn(file: string, root: string): SourcePlace {
   const text = readSource(file);
   const lines = [...new Set(embedsIn(file, text).map(({ line }) => line))];
-  const shown = withoutComments(text, file).split('\n');
-  const named = shown.findIndex((line) => /snippet-embed|astro-snippets\/components/i.test(line)) + 1;
-  if (lines.length === 0 && named > 0) lines.push(named);
-  const place = [shownSource(file, root), lines.join(' or ')].filter(Boolean).join(':');
+  if (lines.length === 0) {
+    const shown = withoutComments(text, file).split('\n');
+    const index = shown.findIndex((line) => /snippet-embed|astro-snippets\/components/i.test(line));
+    if (index !== -1) lines.push(index + 1);
+  }
+  const place = [relativeSource(file, root), lines.join(' or ')].filter(Boolean).join(':');
   return { place, line: lines[0] ?? 1 };
 }

@@ -4,16 +4,22 @@ import { withoutCodeSpans } from '../embed/code-spans.ts';
 
 export const markdownFile: RegExp = /\.(?:mdx?|markdown|mdown|mkdn|mkd|mdwn)$/i;
 
+/** YAML between `---` or TOML between `+++`, at the start of a file and after a byte order mark. */
 const frontmatter = /^\ufeff?(---|\+\+\+)[ \t]*\r?\n[\s\S]*?\n\1[ \t]*(?=\r?\n|$)/;
 
+// <!-- … -->
 const htmlComment = /<!--[\s\S]*?-->/g;
 
+// The comment of MDX: {/* … */}
 const mdxComment = /\{\/\*[\s\S]*?\*\/\}/g;
 
-// Not the `/*` of a glob.
+/**
+ * A block comment, or a line that is a `//` comment. Only space and `{ ; , (` may stand before a block comment: without that,
+ * the `/*` of a glob such as `'posts/*.md'` would open one. A `//` later in a line may belong to a URL.
+ */
 const codeComment = /(?<=^|[\s{;,(])\/\*[\s\S]*?\*\/|^[ \t]*\/\/.*$/gm;
 
-/** Blanks out comments, and code of Markdown. Offsets stay. */
+/** Blanks out what a source does not show: comments, and in Markdown code. Offsets and lines stay. */
 export function withoutComments(text: string, file: string): string {
   if (!markdownFile.test(file)) return blankOut(blankOut(text, htmlComment), codeComment);
   const start = frontmatterOf(text);
@@ -21,21 +27,25 @@ export function withoutComments(text: string, file: string): string {
   return blankOut(blankOut(shown, htmlComment), mdxComment);
 }
 
+/** The frontmatter of a Markdown file with its fences; empty without any. */
 export const frontmatterOf = (text: string): string => frontmatter.exec(text)?.[0] ?? '';
 
-export const blankOut = (text: string, what: RegExp): string =>
-  text.replace(what, (found) => found.replace(/[^\n]/g, ' '));
+/** Replaces each match by spaces of the same length. Line breaks stay. */
+export const blankOut = (text: string, pattern: RegExp): string =>
+  text.replace(pattern, (match) => match.replace(/[^\n]/g, ' '));
 
 /** The file of a path or a module's id: with slashes, without a query. */
 export const fileOf = (id: string): string => id.replace(/[?#].*$/, '').replaceAll('\\', '/');
 
-export const shownSource = (id: string, root: string): string => posix.relative(fileOf(root), fileOf(id));
+/** The path of a file or a module's id from a folder, with slashes. */
+export const relativeSource = (id: string, folder: string): string =>
+  posix.relative(fileOf(folder), fileOf(id));
 
+/** The text of a source; empty for a module that is no file, or no longer one. */
 export function readSource(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    // It does not exist.
     return '';
   }
 }

@@ -1,5 +1,6 @@
 import { globSync, statSync } from 'node:fs';
 import { extname, join, parse } from 'node:path';
+import type { IntegrationResolvedRoute } from 'astro';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { AskedComponent } from '../embed/component-bridge.ts';
 import { userError } from '../failures/errors.ts';
@@ -8,194 +9,238 @@ import { canonicalPath, decodePath } from '../settings/site-urls.ts';
 import { count } from '../text/format.ts';
 import type { SiteSource } from './site-source.ts';
 import { embedsIn, literalRequest, type SourceEmbed } from './source-embeds.ts';
-import { fileOf, shownSource } from './source-file.ts';
+import { fileOf, relativeSource } from './source-file.ts';
 
-// What imports these may show any entry of any collection.
+/** Where a `<Snippet>` is written. */
+export interface ComponentPlace {
+  /** For people: files and lines, or the end of a sentence that begins with "It is". */
+  place: string;
+  /** Only if there is one place. The file is relative to the project. Lines and columns begin at 1. */
+  loc?: { file: string; line: number; column: number };
+}
+
+/** How sure a message is about the places that it lists. */
+interface PlaceCertainty {
+  /** Whether the embeds are in all of the places. An embed of one page is in one of them. */
+  isInAll: boolean;
+  /** Whether another place is possible. */
+  isDoubtful?: boolean | undefined;
+}
+
+/** Modules through which a page may show any entry of any collection. */
 const collectionModules = /astro:content|data-layer-content/;
 
-// Others, such as those of a slot, come and go.
-const ownProps = ['id', 'of', 'params', 'as', 'optional'];
+/** Props of `<Snippet>` that its tag has to write. Astro adds and removes others, such as those of a slot. */
+const writtenProps = ['id', 'of', 'params', 'as', 'optional'];
 
-const imagePattern = /\.(?:png|jpe?g|webp|avif|gif|svg)$/;
+/** Routes of generated images, such as `/og/[slug].png`. */
+const imageRoute = /\.(?:png|jpe?g|webp|avif|gif|svg)$/;
 
-export type SourceSearch = ReturnType<typeof sourceSearch>;
+/**
+ * Finds where in a site's sources its embeds are written, for errors and warnings. Sources are read when the first of these
+ * needs a place, and then once. A page is traced to its sources through its route and the modules that it imports.
+ */
+export class SourceSearch {
+  readonly source: SiteSource;
+  #embeds: SourceEmbed[] | undefined;
+  /** By the entry modules of pages. */
+  readonly #embedsByEntry: Map<string, SourceEmbed[]> = new Map();
 
-/** Finds where embeds are written. Reads sources once an error or a warning needs them. */
-export function sourceSearch(source: SiteSource): {
-  source: SiteSource;
-  whereWritten: PlaceOf;
-  /** What pages may ask for, as written in `srcDir`. */
-  literalRequests(): SnippetRequest[];
-  ofComponent({ id, page, props }: AskedComponent):
-    | {
-        place: string;
-        loc?: never;
-      }
-    | {
-        place: string;
-        loc: {
-          file: string;
-          line: number;
-          column: number;
-        };
-      }
-    | undefined;
-  /** Warns of embeds in Markdown headings. @param shown the embeds of pages */
-  headingWarnings(shown: readonly { inHeading: boolean; request: SnippetRequest }[]): string[];
-  /** Warns of embeds in frontmatter where the site draws images. */
-  imageWarnings(): string[];
-  /** @throws AstroError for a page of `astro dev` that is rendered on demand. */
-  refuseOnDemand(page: string): void;
-} {
-  const { root, srcDir, publicDir } = source.folders;
-  const onPage = new Map<string, SourceEmbed[]>();
-  let read: SourceEmbed[] | undefined;
-  const all = () => {
-    read ??= listSources(source).flatMap((file) => embedsIn(file));
-    return read;
-  };
+  constructor(source: SiteSource) {
+    this.source = source;
+  }
 
-  const routeOf = (page: string) => {
-    const { base, routes } = source;
-    const inside = page.slice(page.startsWith(base) ? base.length : 0).replace(/^\//, '');
-    const path = decodePath(canonicalPath(`/${inside}`, true, { trailingSlash: 'never', format: 'file' }));
-    return routes.find(({ patternRegex }) => patternRegex.test(path) || patternRegex.test(`${path}/`));
-  };
-
-  /** Those of the modules behind a page; all, if it is not known. */
-  const embedsOn = (page?: string) => {
-    const { importsOf } = source;
-    const entry = page && routeOf(page)?.entrypoint;
-    if (!entry || !importsOf) return all();
-    const known = onPage.get(entry);
-    if (known) return known;
-    const ids = new Set([fileOf(join(root, entry))]);
-    for (const id of ids) for (const imported of importsOf(id)) ids.add(imported);
-    const files = new Set(ids.values().map(fileOf));
-    const isAny = ids.size === 1;
-    const showsContent = ids.values().some((id) => collectionModules.test(id));
-    const found = all().filter(({ file }) => isAny || files.has(file) || (showsContent && isContent(file)));
-    onPage.set(entry, found);
-    return found;
-  };
-
-  const placesOf = (embeds: SourceEmbed[]) => [
-    ...new Set(embeds.map(({ file, line }) => `${shownSource(file, root)}:${line}`)),
-  ];
-
-  /** @param page `undefined` for a snippet, which is in all of the places. An embed is in one. */
-  const describe = (found: SourceEmbed[], page?: string, isDoubtful = false) => {
-    const places = placesOf(found);
-    if (places.length === 0) return '';
-    const isComputed = found.some(({ id }) => id === undefined);
-    const shown = places.slice(0, 3);
-    if (places.length > 3) shown.push(count(places.length - 3, 'more place'));
-    else if (places.length === 1 && (isComputed || isDoubtful)) shown.push('elsewhere');
-    const type = page === undefined && !isComputed && !isDoubtful ? 'conjunction' : 'disjunction';
-    return `written in ${new Intl.ListFormat('en-GB', { type }).format(shown)}${isComputed ? ', id computed' : ''}`;
-  };
-
-  /** Where an embed, or a snippet on any page, is written; empty if that is not known. */
-  const whereWritten: PlaceOf = ({ id, file, line = 1, code, isDoubtful }) => {
+  /** Says where an embed, or a snippet on any page, is written; empty if that is not known. Bound, to be passed around. */
+  readonly whereWritten: PlaceOf = ({ id, file, line = 1, code, isDoubtful }) => {
+    const { publicDir, root } = this.source.folders;
     const copied = join(publicDir, file ?? '');
     if (statSync(copied, { throwIfNoEntry: false })?.isFile()) {
-      return `written in ${shownSource(copied, root)}:${line}`;
+      return `written in ${relativeSource(copied, root)}:${line}`;
     }
-    let embeds = embedsOn(file);
-    if (code === 'unrendered-component') {
-      embeds = embeds.filter((one) => one.isComponent && isContent(one.file) && !one.file.endsWith('.mdx'));
-    } else if (id === undefined) return '';
-    return describe(likelyEmbeds(embeds, id, file), file, isDoubtful);
+
+    let embeds = this.#embedsOn(file);
+    if (code === 'unrendered-component') embeds = embeds.filter(isUnrenderedComponent);
+    else if (id === undefined) return '';
+
+    const candidates = file === undefined ? embedsOfSnippet(embeds, id) : candidatesOn(file, embeds, id);
+    return this.#describe(candidates, { isInAll: file === undefined, isDoubtful });
   };
 
-  return {
-    source,
-    whereWritten,
+  /** The requests that pages may make, as far as they are written literally in `srcDir`. */
+  literalRequests(): SnippetRequest[] {
+    const { srcDir } = this.source.folders;
+    return this.#allEmbeds()
+      .filter(({ file }) => !relativeSource(file, srcDir).startsWith('../'))
+      .flatMap((embed) => literalRequest(embed) ?? []);
+  }
 
-    /** What pages may ask for, as written in `srcDir`. */
-    literalRequests() {
-      const inside = all().filter(({ file }) => !shownSource(file, srcDir).startsWith('../'));
-      return inside.flatMap((embed) => literalRequest(embed) ?? []);
-    },
+  /** Where a `<Snippet>` that failed is written; `undefined` if that is not known. */
+  locateComponent({ id, page, props }: AskedComponent): ComponentPlace | undefined {
+    const required = props.filter((prop) => writtenProps.includes(prop));
+    const components = this.#embedsOn(page).filter(
+      ({ isComponent, attributes }) =>
+        isComponent && (attributes.includes('...') || required.every((prop) => mentions(attributes, prop))),
+    );
+    const candidates =
+      page === undefined ? embedsOfSnippet(components, id) : candidatesOn(page, components, id);
 
-    ofComponent({ id, page, props }: AskedComponent) {
-      const own = props.filter((prop) => ownProps.includes(prop));
-      const embeds = embedsOn(page).filter(({ isComponent, attributes }) => {
-        const isWritten = (prop: string) => new RegExp(`\\b${prop}\\b`).test(attributes);
-        return isComponent && (attributes.includes('...') || own.every(isWritten));
-      });
-      const found = likelyEmbeds(embeds, id, page);
-      const [place, another] = placesOf(found);
-      if (!place || !found[0]) return undefined;
-      if (another) return { place: describe(found, page ?? '') };
-      const { file, line, column } = found[0];
-      return { place, loc: { file: shownSource(file, root), line, column } };
-    },
+    const [place, another] = this.#placesOf(candidates);
+    const [embed] = candidates;
+    if (!place || !embed) return undefined;
+    if (another) return { place: this.#describe(candidates, { isInAll: false }) };
+    const { file, line, column } = embed;
+    return { place, loc: { file: relativeSource(file, this.source.folders.root), line, column } };
+  }
 
-    /** Warns of embeds in Markdown headings. @param shown the embeds of pages */
-    headingWarnings(shown: readonly { inHeading: boolean; request: SnippetRequest }[]) {
-      const ids = new Set(shown.flatMap(({ inHeading, request }) => (inHeading ? String(request.id) : [])));
-      if (ids.size === 0) return [];
-      const found = all().filter(({ inHeading, id }) => inHeading && (id === undefined || ids.has(id)));
-      const flaw =
-        'has an embed in a heading. Its slug and its entry in the table of contents are without the snippet: Astro writes them before snippets are fetched. Put the embed into the frontmatter title or below the heading, or write the heading as <h2 id="…">, which has no entry there.';
-      return placesOf(found).map((place) => `${place} ${flaw}`);
-    },
+  /** Warns of embeds in Markdown headings. @param shown the embeds of pages */
+  headingWarnings(shown: readonly { inHeading: boolean; request: SnippetRequest }[]): string[] {
+    const ids = new Set(shown.filter(({ inHeading }) => inHeading).map(({ request }) => String(request.id)));
+    if (ids.size === 0) return [];
+    const embeds = this.#allEmbeds().filter(
+      ({ inHeading, id }) => inHeading && (id === undefined || ids.has(id)),
+    );
+    return this.#placesOf(embeds).map(
+      (place) =>
+        `${place} has an embed in a heading. Its slug and its entry in the table of contents are without the snippet: Astro writes them before snippets are fetched. Put the embed into the frontmatter title or below the heading, or write the heading as <h2 id="…">, which has no entry there.`,
+    );
+  }
 
-    /** Warns of embeds in frontmatter where the site draws images. */
-    imageWarnings() {
-      const drawn = source.routes.find(
-        ({ type, pattern }) => type === 'endpoint' && imagePattern.test(pattern),
-      );
-      const places = drawn ? placesOf(all().filter(({ inFrontmatter }) => inFrontmatter)) : [];
-      if (places.length === 0) return [];
-      return [
-        `${listPlaces(places)}: the frontmatter has an embed, and ${drawn?.pattern} makes images. An image that shows this text shows the tag. Use the text of a collection's entry there (getEntry(…).data.text), or a title without an embed.`,
-      ];
-    },
+  /** Warns of embeds in frontmatter where the site draws images. */
+  imageWarnings(): string[] {
+    const route = this.source.routes.find(
+      ({ type, pattern }) => type === 'endpoint' && imageRoute.test(pattern),
+    );
+    if (!route) return [];
+    const places = this.#placesOf(this.#allEmbeds().filter(({ inFrontmatter }) => inFrontmatter));
+    if (places.length === 0) return [];
+    return [
+      `${listPlaces(places)}: the frontmatter has an embed, and ${route.pattern} makes images. An image that shows this text shows the tag. Use the text of a collection's entry there (getEntry(…).data.text), or a title without an embed.`,
+    ];
+  }
 
-    /** @throws AstroError for a page of `astro dev` that is rendered on demand. */
-    refuseOnDemand(page: string) {
-      const route = routeOf(page);
-      if (!route || route.isPrerendered) return;
-      const [, island] = page.split('/_server-islands/');
-      const [what, found] =
-        island === undefined
-          ? [`${page} (route ${route.pattern})`, embedsOn(page)]
-          : [`The server island ${island}`, all().filter(({ file }) => parse(file).name === island)];
-      const message = `${what} is rendered on demand, and contains an embed. Snippets are inlined while the site is built.`;
-      throw userError('on-demand-page', [message, ...placesOf(found)].join('\n'));
-    },
-  };
+  /**
+   * Refuses the embeds of a page of `astro dev`, unless a build prerenders it.
+   *
+   * @throws AstroError for a page or a server island that is rendered on demand.
+   */
+  refuseOnDemand(page: string): void {
+    const route = this.#routeOf(page);
+    if (!route || route.isPrerendered) return;
+
+    const [, island] = page.split('/_server-islands/');
+    const subject = island === undefined ? `${page} (route ${route.pattern})` : `The server island ${island}`;
+    const embeds =
+      island === undefined
+        ? this.#embedsOn(page)
+        : this.#allEmbeds().filter(({ file }) => parse(file).name === island);
+    const message = `${subject} is rendered on demand, and contains an embed. Snippets are inlined while the site is built.`;
+    throw userError('on-demand-page', [message, ...this.#placesOf(embeds)].join('\n'));
+  }
+
+  #allEmbeds() {
+    this.#embeds ??= listSources(this.source).flatMap((file) => embedsIn(file));
+    return this.#embeds;
+  }
+
+  /** The embeds in the modules behind a page; all embeds of the site if these modules are not known. */
+  #embedsOn(page?: string) {
+    const { folders, modules } = this.source;
+    const entry = page && this.#routeOf(page)?.entrypoint;
+    if (!entry || !modules) return this.#allEmbeds();
+    const known = this.#embedsByEntry.get(entry);
+    if (known) return known;
+
+    // Imports are added to the set while it is walked through.
+    const ids = new Set([fileOf(join(folders.root, entry))]);
+    for (const id of ids) for (const imported of modules.importsOf(id)) ids.add(imported);
+
+    // An entry without any import is not in the graph under this id: a page of a package, for example.
+    const isUnknown = ids.size === 1;
+    const files = new Set(ids.values().map(fileOf));
+    const showsContent = ids.values().some((id) => collectionModules.test(id));
+    const embeds = this.#allEmbeds().filter(
+      ({ file }) => isUnknown || files.has(file) || (showsContent && isContent(file)),
+    );
+    this.#embedsByEntry.set(entry, embeds);
+    return embeds;
+  }
+
+  /** @param page the name of a file in the output, such as `about/index.html`, or the path of a URL. */
+  #routeOf(page: string): IntegrationResolvedRoute | undefined {
+    const { base, routes } = this.source;
+    const name = page.slice(page.startsWith(base) ? base.length : 0).replace(/^\//, '');
+    const path = decodePath(canonicalPath(`/${name}`, true, { trailingSlash: 'never', format: 'file' }));
+    return routes.find(({ patternRegex }) => patternRegex.test(path) || patternRegex.test(`${path}/`));
+  }
+
+  /** "written in src/a.md:2, src/b.md:2 and 3 more places"; empty without an embed. */
+  #describe(embeds: SourceEmbed[], { isInAll, isDoubtful = false }: PlaceCertainty) {
+    const places = this.#placesOf(embeds);
+    if (places.length === 0) return '';
+
+    const isComputed = embeds.some(({ id }) => id === undefined);
+    const isUncertain = isComputed || isDoubtful;
+    const listed = places.slice(0, 3);
+    if (places.length > 3) listed.push(count(places.length - 3, 'more place'));
+    else if (places.length === 1 && isUncertain) listed.push('elsewhere');
+
+    const type = isInAll && !isUncertain ? 'conjunction' : 'disjunction';
+    const list = new Intl.ListFormat('en-GB', { type }).format(listed);
+    return `written in ${list}${isComputed ? ', id computed' : ''}`;
+  }
+
+  /** "src/pages/index.astro:12", each once. */
+  #placesOf(embeds: SourceEmbed[]) {
+    const { root } = this.source.folders;
+    return [...new Set(embeds.map(({ file, line }) => `${relativeSource(file, root)}:${line}`))];
+  }
+}
+
+const mentions = (attributes: string, prop: string) => new RegExp(`\\b${prop}\\b`).test(attributes);
+
+/** Whether a component is written where nothing renders it: in content other than MDX. */
+const isUnrenderedComponent = ({ isComponent, file }: SourceEmbed) =>
+  isComponent && isContent(file) && !file.endsWith('.mdx');
+
+const withId = (embeds: SourceEmbed[], id?: string) =>
+  embeds.filter((embed) => embed.id !== undefined && embed.id.toLowerCase() === id?.toLowerCase());
+
+const withComputedId = (embeds: SourceEmbed[]) => embeds.filter((embed) => embed.id === undefined);
+
+/** The embeds of a snippet on any page: those with its id, or else those that compute an id. */
+function embedsOfSnippet(embeds: SourceEmbed[], id: string | undefined) {
+  const literal = withId(embeds, id);
+  return literal.length > 0 ? literal : withComputedId(embeds);
+}
+
+/** The embeds that may be the one on a page. A source that has the name of the page comes first. */
+function candidatesOn(page: string, embeds: SourceEmbed[], id: string | undefined) {
+  const isNamed = ({ file }: SourceEmbed) => Number(page.includes(parse(file).name));
+  const literal = withId(embeds, id).sort((a, b) => isNamed(b) - isNamed(a));
+  return [...literal, ...withComputedId(embeds)];
 }
 
 const contentExtensions = 'md,mdx,markdown,mdown,mkdn,mkd,mdwn,htm,html,json,yml,yaml,toml';
 
 const moduleExtensions = 'astro,js,cjs,mjs,jsx,ts,cts,mts,tsx,vue,svelte';
 
-/** May be an entry of a collection, which no module imports. */
+/** Whether a file may be an entry of a collection, which no module imports. */
 const isContent = (file: string) => contentExtensions.split(',').includes(extname(file).slice(1));
 
-/** Files in `srcDir`, loaded ones, and content in the project, but for packages, the output and hidden folders. */
-function listSources({ folders: { root, srcDir, publicDir, outDir }, loaded }: SiteSource) {
-  const list = (cwd: string, types: string) => {
-    const left = [publicDir, outDir].map((path) => `${shownSource(path, cwd)}/**`);
-    const found = globSync(`**/*.{${types}}`, { cwd, exclude: ['**/node_modules/**', ...left] });
-    return found.map((path) => fileOf(join(cwd, path)));
+/**
+ * Content anywhere in the project, modules in `srcDir`, and the files that Vite has loaded. Leaves out packages, the output,
+ * files that are copied to it, and hidden folders.
+ */
+function listSources({ folders, loaded }: SiteSource) {
+  const { root, srcDir, publicDir, outDir } = folders;
+  const list = (cwd: string, extensions: string) => {
+    const excluded = [publicDir, outDir].map((path) => `${relativeSource(path, cwd)}/**`);
+    const paths = globSync(`**/*.{${extensions}}`, { cwd, exclude: ['**/node_modules/**', ...excluded] });
+    return paths.map((path) => fileOf(join(cwd, path)));
   };
   const listed = [
     ...list(root, contentExtensions),
     ...list(srcDir, `${contentExtensions},${moduleExtensions}`),
   ].sort();
   return [...new Set([...listed, ...loaded])];
-}
-
-/** The embeds that may be the one on a page, or those of a snippet on any page. */
-function likelyEmbeds(embeds: SourceEmbed[], id?: string, page?: string) {
-  const literal = embeds.filter((one) => one.id !== undefined && one.id.toLowerCase() === id?.toLowerCase());
-  const computed = embeds.filter((one) => one.id === undefined);
-  if (page === undefined) return literal.length > 0 ? literal : computed;
-  // One of them may have the name of the page.
-  const isNamed = ({ file }: SourceEmbed) => Number(page.includes(parse(file).name));
-  return [...literal.sort((a, b) => isNamed(b) - isNamed(a)), ...computed];
 }

@@ -1,69 +1,94 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { AstroIntegrationLogger } from 'astro';
-import type { Plugin } from 'vite';
+import type { Plugin, Rolldown } from 'vite';
 import { hints } from '../failures/error-table.ts';
 import { separatesPrerendered } from '../settings/astro-version.ts';
 import type { SyntaxNode, WrittenEmbeds } from './find-written.ts';
-import type { SiteSource } from './site-source.ts';
+import type { ModuleGraph, SiteSource } from './site-source.ts';
 
 const ownFolder = fileURLToPath(new URL('..', import.meta.url)).replaceAll('\\', '/');
 
-// In `astro dev`, Vite replaces an import with its URL.
+/**
+ * The element, as in `<snippet-embed>`, or an import of the component. A dev server replaces `astro-snippets/components`
+ * with the URL of the file: `/node_modules/astro-snippets/dist/components/…`, or the path of a linked package.
+ */
 const mention = new RegExp(
   `snippet-embed|astro-snippets/(?:dist/)?components|${ownFolder.replace(/[^\w/]/g, '\\$&')}components/`,
   'i',
 );
 
-const styles = /\.(?:css|scss|sass|less|styl|stylus|pcss|postcss)(?:$|\?)|[?&]type=style/;
+/** Ids of style sheets: `theme.scss?inline`, `Card.astro?astro&type=style`. Their text is no JavaScript. */
+const styleModule = /\.(?:css|scss|sass|less|styl|stylus|pcss|postcss)(?:$|\?)|[?&]type=style/;
 
-/** Rejects embeds that nothing would replace. A build checks bundles, `astro dev` modules. What `onMention` throws fails it. */
-export function sourcePlugin(
-  source: SiteSource,
-  astro: number,
-  logger: AstroIntegrationLogger,
-  onMention: () => Promise<void>,
-): Plugin {
-  const modules = new Map<string, Map<string, WrittenEmbeds>>();
+interface SourcePluginOptions {
+  /** Asked when a module is loaded: plugins are made before the Astro config is done. */
+  source: () => SiteSource;
+  /** The major version of Astro. */
+  astro: number;
+  logger: AstroIntegrationLogger;
+  /** Called for each module that mentions an embed. An error that it throws fails the build. */
+  onMention: () => Promise<void>;
+}
+
+/**
+ * Rejects embeds that nothing would replace: lost before a page is rendered, in the browser, or rendered on demand.
+ * A build checks which modules its bundles contain; `astro dev` checks each module when it is loaded.
+ */
+export function sourcePlugin({ source, astro, logger, onMention }: SourcePluginOptions): Plugin {
+  const mentionsByEnvironment = new Map<string, Map<string, WrittenEmbeds>>();
+
+  const mentionsIn = (environment: string) => {
+    const mentions = mentionsByEnvironment.get(environment) ?? new Map<string, WrittenEmbeds>();
+    mentionsByEnvironment.set(environment, mentions);
+    return mentions;
+  };
+
   const warned = new Set<string>();
-  const warn = (file: string, message: string) => {
+
+  const warnOnce = (file: string, message: string) => {
     if (!warned.has(file)) logger.warn(message);
     warned.add(file);
   };
+
   return {
     name: 'astro-snippets:source',
     enforce: 'post',
+
     load: {
-      // Before the compiler, whose error names neither file nor line.
+      // Runs before Astro's compiler, whose own error names neither file nor line.
       order: 'pre',
       filter: { id: astro >= 7 ? /\.mdx$/ : /\.(?:astro|mdx)$/ },
       async handler(id) {
         const text = await readFile(id, 'utf8').catch(() => '');
         if (!/<snippet/i.test(text)) return;
         const { refuseUnrendered } = await import('./refuse-unrendered.ts');
-        refuseUnrendered(text, id, source.folders.root, astro);
+        refuseUnrendered(text, id, source().folders.root, astro);
       },
     },
+
     transform: {
       order: 'post',
       filter: { code: mention },
       async handler(text, id) {
-        // Not loaded for a site without embeds.
+        // Loaded here, so that a site without embeds loads none of this code.
         const { findWritten } = await import('./find-written.ts');
-        const { flawOf, isStore } = await import('./check-bundle.ts');
+        const { flawOf, isCollectionStore } = await import('./check-bundle.ts');
         const { fileOf } = await import('./source-file.ts');
         const { placeIn } = await import('./source-embeds.ts');
+
         const file = fileOf(id);
-        // This package's own code.
+        // This package's own modules name the element, too.
         if (file.startsWith(ownFolder)) return;
         await onMention();
+
         const { name: environment, mode } = this.environment;
-        const found = modules.get(environment) ?? new Map<string, WrittenEmbeds>();
-        modules.set(environment, found);
-        // It is too long to be read.
-        if (isStore(id)) found.set(id, new Set(['names']));
-        if (id.startsWith('\0') || styles.test(id)) return;
-        source.loaded.add(file);
+        const mentions = mentionsIn(environment);
+        // The store of collections holds all entries in one string, which is too long to be parsed.
+        if (isCollectionStore(id)) mentions.set(id, new Set(['names']));
+        if (id.startsWith('\0') || styleModule.test(id)) return;
+        source().loaded.add(file);
+
         let program: SyntaxNode;
         try {
           program = this.parse(text) as unknown as SyntaxNode;
@@ -71,34 +96,46 @@ export function sourcePlugin(
           return;
         }
         const written = findWritten(program);
-        found.set(id, written);
+        mentions.set(id, written);
         if (mode === 'build') return;
-        // Each page of the dev server is checked when it is served.
-        const [what, code] = flawOf(written, id, environment === 'client' ? environment : 'prerender') ?? [];
-        if (!what) return;
-        const { place, line } = placeIn(file, source.folders.root);
-        if (!code) return warn(file, `${place} ${what}`);
-        const message = `[astro-snippets/${code}] ${place} ${what}\n${hints[code]}`;
-        this.error({ message, id: file, loc: { file, line, column: 0 } });
+
+        // Modules for the server count as prerendered here: each page is checked when it is served.
+        const flaw = flawOf(written, id, environment === 'client' ? environment : 'prerender');
+        if (!flaw) return;
+        const { place, line } = placeIn(file, source().folders.root);
+        const message = `${place} ${flaw.message}`;
+        if (!flaw.code) return warnOnce(file, message);
+        this.error({
+          message: `[astro-snippets/${flaw.code}] ${message}\n${hints[flaw.code]}`,
+          id: file,
+          loc: { file, line, column: 0 },
+        });
       },
     },
+
     generateBundle: {
-      // Astro moves small scripts from the bundle into pages.
+      // Astro takes small scripts out of the bundle and puts them into pages.
       order: 'pre',
       async handler(_options, bundle) {
         const { name: environment } = this.environment;
-        source.isMixed = !separatesPrerendered(this.environment.getTopLevelConfig());
-        if (environment === (source.isMixed ? 'ssr' : 'prerender')) {
-          source.importsOf = (id) => {
-            const { importedIds = [], dynamicallyImportedIds = [] } = this.getModuleInfo(id) ?? {};
-            return [...importedIds, ...dynamicallyImportedIds];
-          };
-        }
-        const found = modules.get(environment);
-        if (!found) return;
+        const isMixed = !separatesPrerendered(this.environment.getTopLevelConfig());
+        // The environment that renders the prerendered pages has the modules behind them.
+        if (environment === (isMixed ? 'ssr' : 'prerender')) source().provideModules(bundledModules(this));
+
+        const mentions = mentionsByEnvironment.get(environment);
+        if (!mentions) return;
         const { checkBundle } = await import('./check-bundle.ts');
-        checkBundle(this, bundle, found, source, warn);
+        checkBundle({ context: this, bundle, mentions, isMixed }, source(), warnOnce);
       },
+    },
+  };
+}
+
+function bundledModules(context: Rolldown.PluginContext): ModuleGraph {
+  return {
+    importsOf(id) {
+      const { importedIds = [], dynamicallyImportedIds = [] } = context.getModuleInfo(id) ?? {};
+      return [...importedIds, ...dynamicallyImportedIds];
     },
   };
 }

@@ -6,7 +6,8 @@ import { buildSite } from '../../src/integration/build-site.ts';
 import { listSiteFiles } from '../../src/output/site-files.ts';
 import type { FetchedSnippet, SnippetFetcher } from '../../src/snippets/snippet-fetcher.ts';
 import type { SnippetUse } from '../../src/snippets/snippet-use.ts';
-import { sourceSearch } from '../../src/source/source-search.ts';
+import { SiteSource } from '../../src/source/site-source.ts';
+import { SourceSearch } from '../../src/source/source-search.ts';
 import { contentOf } from './contents.ts';
 
 // What happens after Astro has generated a site, in its own process: scan, inline, verify, record. Contents arrive at
@@ -38,12 +39,13 @@ const site = {
   verifier,
   manifest,
   fetcher,
-  search: sourceSearch({
-    folders: { root: directory, srcDir: directory, publicDir: directory, outDir: directory },
-    base: '/',
-    routes: [],
-    loaded: new Set(),
-  }),
+  search: new SourceSearch(
+    new SiteSource({
+      folders: { root: directory, srcDir: directory, publicDir: directory, outDir: directory },
+      base: '/',
+      routes: [],
+    }),
+  ),
   previousManifest: undefined,
   hadManifest: false,
   classes: undefined,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { embedsIn, literalRequest } from '../../src/source/source-embeds.ts';
-import { fileOf, shownSource } from '../../src/source/source-file.ts';
+import { fileOf, relativeSource } from '../../src/source/source-file.ts';
 
 test.for<[source: string, requests: [id: number, params?: string][]]>([
   ['<p><snippet-embed id="7"></snippet-embed><Snippet\n  id={8} /></p>', [[7], [8]]],
@@ -49,5 +49,5 @@ test.for<[id: string, root: string]>([
   ['/site/src/pages/index.astro', '/site/'],
 ])('the file of %s gets forward slashes and its path in the project', ([id, root]) => {
   expect(fileOf(id)).toMatch(/^(?:C:)?\/site\/src\/pages\/index\.astro$/);
-  expect(shownSource(id, root)).toBe('src/pages/index.astro');
+  expect(relativeSource(id, root)).toBe('src/pages/index.astro');
 });

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
+import type { IntegrationResolvedRoute } from 'astro';
 import { expect, test } from 'vitest';
-import type { SiteSource } from '../../src/source/site-source.ts';
-import { sourceSearch } from '../../src/source/source-search.ts';
+import { SiteSource } from '../../src/source/site-source.ts';
+import { SourceSearch } from '../../src/source/source-search.ts';
 import { folderWith } from '../support/site/folder.ts';
 
 const embed = (id: string) => `<snippet-embed id="${id}"></snippet-embed>`;
@@ -10,22 +11,27 @@ const embed = (id: string) => `<snippet-embed id="${id}"></snippet-embed>`;
 async function search(files: Record<string, string>, imports?: Record<string, string[]>) {
   const { directory } = await folderWith({ ...files, 'shared/Far.astro': `\n${embed('5')}` });
   const root = join(directory, 'site');
-  const source = {
+  const source = new SiteSource({
     folders: { root, srcDir: join(root, 'src'), publicDir: join(root, 'public'), outDir: join(root, 'dist') },
     base: '/docs',
-    routes: Object.keys(imports ?? {}).map((entrypoint) => ({
-      entrypoint,
-      patternRegex: new RegExp(`^/${/(\w+)\.\w+$/.exec(entrypoint)?.[1]}/?$`),
-    })),
-    loaded: new Set([join(directory, 'shared/Far.astro')]),
-    ...(imports && {
-      importsOf: (id: string) =>
+    routes: Object.keys(imports ?? {}).map(
+      (entrypoint) =>
+        ({
+          entrypoint,
+          patternRegex: new RegExp(`^/${/(\w+)\.\w+$/.exec(entrypoint)?.[1]}/?$`),
+        }) as IntegrationResolvedRoute,
+    ),
+  });
+  source.loaded.add(join(directory, 'shared/Far.astro'));
+  if (imports) {
+    source.provideModules({
+      importsOf: (id) =>
         (imports[id.slice(root.length + 1)] ?? []).map((name) =>
           name.includes(':') ? name : join(root, name),
         ),
-    }),
-  };
-  return sourceSearch(source as unknown as SiteSource);
+    });
+  }
+  return new SourceSearch(source);
 }
 
 test('a snippet is written in all places with its id, otherwise in one of those that compute an id', async () => {

@@ -12,7 +12,8 @@ import { manifestFile } from '../../../src/record/record-paths.ts';
 import { parseOptions } from '../../../src/settings/options.ts';
 import { resolveSettings } from '../../../src/settings/settings.ts';
 import { SnippetFetcher } from '../../../src/snippets/snippet-fetcher.ts';
-import { sourceSearch } from '../../../src/source/source-search.ts';
+import { SiteSource } from '../../../src/source/site-source.ts';
+import { SourceSearch } from '../../../src/source/source-search.ts';
 import { imageHost } from '../http/image-host.ts';
 import type { TestService } from '../service/service.ts';
 import { cli } from '../tools/cli.ts';
@@ -184,17 +185,18 @@ async function build(
       fetcher,
       previousManifest: before,
       directory,
-      search: sourceSearch({
-        folders: {
-          root: folder.directory,
-          srcDir: join(folder.directory, 'src'),
-          publicDir: directory,
-          outDir: directory,
-        },
-        base: '/',
-        routes: [],
-        loaded: new Set(),
-      }),
+      search: new SourceSearch(
+        new SiteSource({
+          folders: {
+            root: folder.directory,
+            srcDir: join(folder.directory, 'src'),
+            publicDir: directory,
+            outDir: directory,
+          },
+          base: '/',
+          routes: [],
+        }),
+      ),
       manifest,
       hadManifest: false,
       collected: [],
