@@ -4,7 +4,7 @@ import type { Manifest } from '../record/manifest.ts';
 import { blockFinder } from '../snippets/block-warnings.ts';
 import type { FileEmbed } from '../snippets/read-embeds.ts';
 import { count, formatDuration } from '../text/format.ts';
-import { paced } from '../text/progress.ts';
+import { throttledProgress } from '../text/progress.ts';
 import { classChecker } from './class-check.ts';
 import type { GeneratedSite } from './generated-site.ts';
 import { type InlinedPage, pageInliner, type WrittenPage } from './inline-page.ts';
@@ -26,7 +26,7 @@ export async function inlineSnippets(
   const { startedAt, files, uses, invalid } = scanned;
   const { settings, fetcher, verifier, search, classes, urls, logger } = site;
   const placeOf = search?.whereWritten;
-  const progress = paced({ first: 5_000, every: 5_000 }, (line) => logger.info(line));
+  const progress = throttledProgress({ delay: 5_000, interval: 5_000 }, (line) => logger.info(line));
   const onSettled = (done: number) => progress(() => `${done} of ${count(uses.length, 'snippet')}`);
   const snippets = await fetcher.fetch(uses, { invalid, placeOf, onSettled });
   const recorder = siteRecorder(site, scanned, snippets);

@@ -1,60 +1,72 @@
 import { hideKnownKeys } from './known-keys.ts';
 
+/** The longest text that `cleanText` returns, in characters. */
 const maxLength = 300;
 
-// More, since escape sequences in between are removed.
-const maxRead = maxLength * 4;
+/** How much text `cleanText` reads: more than it returns, since escape sequences are removed. */
+const maxInputLength = maxLength * 4;
 
-// CSI, OSC and other strings, and sequences of two characters. None matches past the next escape: Node's
-// `stripVTControlCharacters` takes quadratic time.
-const sequences =
+// CSI, OSC and other strings, and sequences of two characters. No sequence matches past the next escape, so the time is
+// linear: Node's `stripVTControlCharacters` takes quadratic time.
+const escapeSequences =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences consist of them.
   /(?:\x1b\[|\x9b(?=[0-?]))[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]/g;
 
-// Controls, line separators, and characters that reorder or hide text.
+/** Control characters, line separators, and characters that reorder or hide text. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu;
 
-// The same without tab and line feed.
+/** The same characters, except tab and line feed. */
 const unprintableInLines = /[^\P{Cc}\t\n]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
+/** CI runners read `##[group]` and `##vso[…]` as commands, anywhere in a line. */
+const runnerCommand = /##(?=\w*\[)/g;
+
 /**
- * Makes text from outside safe for a terminal, log or error: a line of at most 300 characters, without control characters,
- * API keys and commands of CI runners.
+ * Makes text from outside safe for a terminal, a log or an error: one line of at most 300 characters, without control
+ * characters, API keys and commands of CI runners.
  */
 export function cleanText(text: string): string {
-  const cut = text.slice(0, maxRead);
-  const plain = cut.replace(sequences, '').replace(unprintable, ' ').replace(/\s+/g, ' ').trim();
-  const isCut = cut.length < text.length;
-  const characters = Array.from(harmless(plain, isCut));
+  const input = text.slice(0, maxInputLength);
+  const isCut = input.length < text.length;
+  const line = input.replace(escapeSequences, '').replace(unprintable, ' ').replace(/\s+/g, ' ').trim();
+
+  const characters = Array.from(withoutKeysAndCommands(line, isCut));
   if (characters.length <= maxLength && !isCut) return characters.join('');
   return `${characters.slice(0, maxLength - 1).join('')}…`;
 }
 
-/** The same for text of any length: tabs, line feeds and indentation stay. */
-export const cleanLines = (text: string): string =>
-  harmless(text.replace(sequences, '').replace(unprintableInLines, ''));
+/** Makes text of any length safe, as `cleanText` does, and keeps tabs, line feeds and indentation. */
+export function cleanLines(text: string): string {
+  return withoutKeysAndCommands(text.replace(escapeSequences, '').replace(unprintableInLines, ''));
+}
 
-export const reasonOf = (thrown: unknown): string =>
-  cleanText(String((thrown as Error | undefined)?.message ?? thrown));
+/** Returns the message of an error as clean text, or any other thrown value, which may be `undefined`. */
+export function reasonOf(thrown: unknown): string {
+  return cleanText(String((thrown as Error | undefined)?.message ?? thrown));
+}
 
-/** Writes JSON whose strings are safe to show, and mean the same. */
+/** Writes JSON whose strings are safe to show and keep their meaning: characters are escaped instead of removed. */
 export function cleanJson(value: unknown, indent = 2): string {
-  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return JSON.stringify(value, redacted, indent)
-    .replace(unprintableInLines, (character) => character.replace(/./gs, escaped))
-    .replace(/##(?=\w*\[)/g, '#\\u0023');
+  const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(value, hideKeysInValue, indent)
+    .replace(unprintableInLines, (character) => character.replace(/./gs, escapeUnit))
+    .replace(runnerCommand, '#\\u0023');
 }
 
 /**
- * Hides keys in clean text, and puts a space into commands of CI runners: `::` at the start of a line, `##[` and `##name[`
+ * Hides keys in text without escape sequences, and puts a space into commands of CI runners: `::` at the start of a line, `##[` and `##name[`
  * anywhere.
+ *
+ * @param isCut whether the text was cut, and may end with the start of a key.
  */
-const harmless = (plain: string, isCut = false) =>
-  hideKnownKeys(plain, isCut)
+function withoutKeysAndCommands(text: string, isCut = false) {
+  return hideKnownKeys(text, isCut)
     .replace(/^([^\S\n]*:):/gm, '$1 :')
-    .replace(/##(?=\w*\[)/g, '# #');
+    .replace(runnerCommand, '# #');
+}
 
-function redacted(_name: string, value: unknown) {
+/** A replacer for `JSON.stringify` that hides keys in strings and in names of properties. */
+function hideKeysInValue(_name: string, value: unknown) {
   if (typeof value === 'string') return hideKnownKeys(value);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [hideKnownKeys(name), inner]));

@@ -1,17 +1,33 @@
-/** For each step of longer work. A line is made only to be shown. */
+/**
+ * Called at each step of longer work.
+ *
+ * @param describe makes a line about the work. Called only if the line is shown.
+ */
 export type Progress = (describe: () => string) => void;
 
-/** Returns a function for each step, which shows a line now and then. Times are in milliseconds. */
-export function paced(
-  { first, every }: { first: number; every: number },
+/** When lines about longer work are shown. */
+export interface ProgressPace {
+  /** Milliseconds before the first line. */
+  delay: number;
+  /** Milliseconds between two lines. */
+  interval: number;
+}
+
+/**
+ * Creates a function to call at each step of longer work, however often: it shows a line now and then.
+ *
+ * @param now returns the current time in milliseconds.
+ */
+export function throttledProgress(
+  { delay, interval }: ProgressPace,
   show: (line: string) => void,
   now = (): number => performance.now(),
 ): Progress {
-  let next = now() + first;
+  let nextLine = now() + delay;
   return (describe) => {
     const time = now();
-    if (time < next) return;
-    next = time + every;
+    if (time < nextLine) return;
+    nextLine = time + interval;
     show(describe());
   };
 }

@@ -1,7 +1,7 @@
 import { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
 import { cleanJson, cleanLines, cleanText } from '../../text/clean-text.ts';
-import { type Progress, paced } from '../../text/progress.ts';
+import { type Progress, throttledProgress } from '../../text/progress.ts';
 import type { CliHost, OutputStream } from './cli-host.ts';
 import { exitCodes, toFailureResult } from './exit-codes.ts';
 
@@ -72,7 +72,7 @@ export class Terminal {
     const { stderr, env, clock } = this.#host;
     if (this.json || this.isLog) return () => {};
     if (!stderr.isTTY || env['TERM'] === 'dumb') {
-      return paced({ first: 10_000, every: 10_000 }, this.printError, clock.now);
+      return throttledProgress({ delay: 10_000, interval: 10_000 }, this.printError, clock.now);
     }
     const rewrite = (line: string) => {
       // A line that wraps could not be erased.
@@ -80,7 +80,7 @@ export class Terminal {
       stderr.write(`${eraseLine}${Array.from(cleanText(line)).slice(0, width).join('')}`);
       this.#hasStatus = true;
     };
-    return paced({ first: 2_000, every: 100 }, rewrite, clock.now);
+    return throttledProgress({ delay: 2_000, interval: 100 }, rewrite, clock.now);
   }
 
   clearStatus(): void {
