@@ -1,13 +1,10 @@
 import { decodeHTMLAttribute } from 'entities/decode';
 import { applyEdits, type Edit } from '../markup/edits.ts';
+import { type StartTag, startTags } from '../markup/start-tags.ts';
 import { type Attribute, attributesOf, replaceValue } from '../markup/tags.ts';
-import { startTags } from '../markup/walk.ts';
 
 /** Also in `<noscript>` and `<template>`, which a browser may show. Every other byte stays. */
-export function editTags(
-  html: string,
-  editsOf: (tag: ReturnType<typeof startTags>[number], attributes: Attribute[]) => Edit[],
-): string {
+export function editTags(html: string, editsOf: (tag: StartTag, attributes: Attribute[]) => Edit[]): string {
   const edits = startTags(html).flatMap((tag) => editsOf(tag, attributesOf(html, tag)));
   return applyEdits(html, edits);
 }

@@ -1,5 +1,5 @@
+import { startTags } from '../markup/start-tags.ts';
 import { attributesOf, readAttribute } from '../markup/tags.ts';
-import { startTags } from '../markup/walk.ts';
 
 /** Also those in `<noscript>` and `<template>`. Each once, sorted. */
 export function classesIn(html: string): string[] {

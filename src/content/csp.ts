@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Edit } from '../markup/edits.ts';
-import { asBytes, decodeAttribute } from '../markup/latin1.ts';
+import { decodeAttribute, toByteString } from '../markup/latin1.ts';
 import { attributesOf, readAttribute, replaceValue } from '../markup/tags.ts';
 import { walk } from '../markup/walk.ts';
 import type { RouteToHeaders } from '../settings/astro-version.ts';
@@ -83,7 +83,7 @@ export function allowInPage(page: Buffer, sources: Sources): Edit[] {
         const policy = decodeAttribute(content.value);
         const allowed = allowSources(policy, sources);
         const edit = replaceValue(content, allowed);
-        edits.push({ ...edit, text: allowed === policy ? content.value : asBytes(edit.text) });
+        edits.push({ ...edit, text: allowed === policy ? content.value : toByteString(edit.text) });
       }
       return context;
     },

@@ -1,7 +1,7 @@
 import { applyEdits, type Range } from '../markup/edits.ts';
 import { blockElements } from '../markup/elements.ts';
+import { isBlockLevel } from '../markup/start-tags.ts';
 import { matchEnd, tagAt } from '../markup/tags.ts';
-import { isBlockLevel } from '../markup/walk.ts';
 
 /** Replaces Markdown code with spaces, so that offsets stay. */
 export function withoutCodeSpans(text: string, code: readonly Range[] = findCode(text)): string {

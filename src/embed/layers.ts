@@ -1,7 +1,7 @@
 import { decodeHTML, decodeHTMLAttribute, decodeXML } from 'entities/decode';
 import { escapeText, escapeUTF8 } from 'entities/escape';
 import { applyEdits, type Edit } from '../markup/edits.ts';
-import { asBytes } from '../markup/latin1.ts';
+import { toByteString } from '../markup/latin1.ts';
 import { walk } from '../markup/walk.ts';
 
 /** Through all layers, innermost first. */
@@ -39,16 +39,16 @@ const codec =
   (escaped: RegExp, decode: Codec['decode']) =>
   (encode: Codec['encode']): Codec => ({ escaped, decode, encode });
 
-const htmlTextCodec = codec(htmlReference, (found) => asBytes(decodeHTML(found)));
+const htmlTextCodec = codec(htmlReference, (found) => toByteString(decodeHTML(found)));
 
-const htmlAttributeCodec = codec(htmlAttributeReference, (found) => asBytes(decodeHTMLAttribute(found)));
+const htmlAttributeCodec = codec(htmlAttributeReference, (found) => toByteString(decodeHTMLAttribute(found)));
 
-const xmlCodec = codec(xmlReference, (found) => asBytes(decodeXML(found)));
+const xmlCodec = codec(xmlReference, (found) => toByteString(decodeXML(found)));
 
 const jsonCodec = codec(jsonEscape, (found) => {
   // JavaScript may escape any character.
   const unicode = found.replace('\\x', '\\u00');
-  return /^\\[unrtbf]/.test(unicode) ? asBytes(JSON.parse(`"${unicode}"`)) : found.slice(1);
+  return /^\\[unrtbf]/.test(unicode) ? toByteString(JSON.parse(`"${unicode}"`)) : found.slice(1);
 });
 
 const decodePercent = (found: string) =>

@@ -1,6 +1,6 @@
 import { applyEdits, type Edit } from '../markup/edits.ts';
-import { asBytes } from '../markup/latin1.ts';
-import { isBlockLevel } from '../markup/walk.ts';
+import { toByteString } from '../markup/latin1.ts';
+import { isBlockLevel } from '../markup/start-tags.ts';
 import type { PlacedEmbed } from './found-embed.ts';
 import type { InsertionFormat } from './insertion-format.ts';
 import { encode } from './layers.ts';
@@ -26,7 +26,7 @@ export function compose(
   // If the second mark is swallowed, it is part of a tag, or text.
   const marks = mark !== undefined && !(as === 'html' && content.leavesOpen);
   const written = marks ? `<!--snippet ${mark}-->${encoded}<!--/snippet ${mark}-->` : encoded;
-  return { text: asBytes(written), isBlock: as === 'html' && isBlockLevel(content.html) };
+  return { text: toByteString(written), isBlock: as === 'html' && isBlockLevel(content.html) };
 }
 
 /**
@@ -53,7 +53,7 @@ export function replaceEmbeds<Embed extends PlacedEmbed>(
 
 function childrenOf(page: string, { children, format, paragraph }: PlacedEmbed) {
   if (format.as === 'text')
-    return { text: asBytes(encode(children.text ?? '', format.layers)), isBlock: false };
+    return { text: toByteString(encode(children.text ?? '', format.layers)), isBlock: false };
   const text = page.slice(children.start, children.end);
   return { text, isBlock: !!paragraph && isBlockLevel(text) };
 }

@@ -1,7 +1,8 @@
 import type { Range } from '../markup/edits.ts';
 import { decodeAttribute } from '../markup/latin1.ts';
+import { startTags } from '../markup/start-tags.ts';
 import { type Attribute, attributesOf, matchEnd, type Tag } from '../markup/tags.ts';
-import { startTags, walk } from '../markup/walk.ts';
+import { walk } from '../markup/walk.ts';
 import { addEmbed, langIn, valueIn } from './add-embed.ts';
 import { findCode, withoutCodeSpans } from './code-spans.ts';
 import { readDeclarations } from './declarations.ts';
@@ -197,7 +198,7 @@ function scanMarkup(part: SourceSlice, isXml = false) {
         });
       } else if (!isExample) scanRange();
     },
-    cut(start, { isExample, embed }) {
+    unfinishedTag(start, { isExample, embed }) {
       const isEmbed = text.slice(start).search(embedName) === 1;
       if (isEmbed && !embed && !isExample) reportIncomplete(part, offsetInFile(start), 'unclosed');
     },

@@ -1,18 +1,22 @@
-/** Part of a text, without its end. In a file read as Latin-1, these are bytes. */
+/** Part of a text, from `start` up to, but not including, `end`. In a file read as Latin-1, both are byte offsets. */
 export interface Range {
   start: number;
   end: number;
 }
 
-export type Edit = Range & { text: string };
+/** A replacement of part of a text. */
+export interface Edit extends Range {
+  /** The new text. */
+  text: string;
+}
 
-/** @param edits in any order. Where they overlap, all is removed. */
+/** Applies edits, given in any order. Where edits overlap, everything that any of them covers is removed. */
 export function applyEdits(text: string, edits: readonly Edit[]): string {
-  let written = '';
-  let done = 0;
-  for (const { start, end, text: piece } of [...edits].sort((a, b) => a.start - b.start)) {
-    written += text.slice(done, start) + piece;
-    done = Math.max(done, end);
+  let edited = '';
+  let copiedTo = 0;
+  for (const edit of [...edits].sort((a, b) => a.start - b.start)) {
+    edited += text.slice(copiedTo, edit.start) + edit.text;
+    copiedTo = Math.max(copiedTo, edit.end);
   }
-  return written + text.slice(done);
+  return edited + text.slice(copiedTo);
 }

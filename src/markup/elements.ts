@@ -1,21 +1,45 @@
-/** In `text`, there are entities and tags, in `rcdata` entities. */
+/**
+ * How the text inside an element is read: `text` has entities and tags, `rcdata` (as in `<title>`) has entities only, `raw`
+ * (as in `<script>`) and `cdata` sections have neither.
+ */
 export type TextKind = 'text' | 'rcdata' | 'raw' | 'cdata';
+
+/** What the name of an HTML element says about its tags and its text. */
+export interface ElementFacts {
+  /** Whether its start tag ends an open paragraph. */
+  isBlock: boolean;
+  /** Whether it has no content and no end tag. */
+  isVoid: boolean;
+  /** How its text is read. */
+  textKind: Exclude<TextKind, 'cdata'>;
+  /** For an element with an optional end tag: the start tags that end it. */
+  endedBy: ReadonlySet<string> | undefined;
+}
 
 const wordSet = (list: string) => new Set(list.split(/\s+/));
 
-/** They end an open paragraph (HTML Standard, "in body" insertion mode). */
-export const blockElements: Set<string> = wordSet(
+/** The elements whose start tags end an open paragraph (HTML Standard, "in body" insertion mode). */
+export const blockElements: ReadonlySet<string> = wordSet(
   `address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer form
   h1 h2 h3 h4 h5 h6 header hgroup hr li listing main menu nav ol p plaintext pre search section summary table ul
   dd dt xmp`,
 );
 
-// Those with optional end tags, and the start tags that end them.
+const voidElements = wordSet(
+  'area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr',
+);
+
+// <noscript> is no raw element here: without scripting, browsers show the elements in it.
+const rawElements = wordSet('script style xmp iframe noembed noframes plaintext');
+
+const rcdataElements = wordSet('title textarea');
+
 const tableRows = 'tr tbody tfoot thead';
 
 const cellEnders = wordSet(`td th ${tableRows}`);
 
-const endedBy = new Map([
+/** The elements with optional end tags, each with the start tags that end it. */
+const endedBy = new Map<string, ReadonlySet<string>>([
   ['p', new Set([...blockElements, ...cellEnders])],
   ['li', wordSet('li')],
   ['dt', wordSet('dt dd')],
@@ -26,58 +50,46 @@ const endedBy = new Map([
   ['option', wordSet('option optgroup')],
 ]);
 
-const voidElements = wordSet(
-  'area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr',
+const factsOf = (name: string): ElementFacts => ({
+  isBlock: blockElements.has(name),
+  isVoid: voidElements.has(name),
+  textKind: textKindOf(name),
+  endedBy: endedBy.get(name),
+});
+
+function textKindOf(name: string) {
+  if (rawElements.has(name)) return 'raw';
+  return rcdataElements.has(name) ? 'rcdata' : 'text';
+}
+
+/** The facts about an element that `elementFacts` does not name. */
+export const ordinaryFacts: ElementFacts = factsOf('');
+
+const specialElements = [
+  ...blockElements,
+  ...endedBy.keys(),
+  ...voidElements,
+  ...rawElements,
+  ...rcdataElements,
+];
+
+/**
+ * The facts about all elements that are not ordinary. One table holds all facts, since looking up a name takes as long as
+ * reading its tag.
+ */
+export const elementFacts: ReadonlyMap<string, ElementFacts> = new Map(
+  specialElements.map((name) => [name, factsOf(name)]),
 );
 
-// Those with text alone. Not <noscript>: without scripting, its elements are shown.
-const rawElements = wordSet('script style xmp iframe noembed noframes plaintext');
-
-const rcdataElements = wordSet('title textarea');
-
-const factsOf = (name: string) => {
-  const textKind: TextKind = rawElements.has(name) ? 'raw' : rcdataElements.has(name) ? 'rcdata' : 'text';
-  return {
-    isBlock: blockElements.has(name),
-    isVoid: voidElements.has(name),
-    textKind,
-    endedBy: endedBy.get(name),
-  };
-};
-
-export const ordinaryFacts: {
-  isBlock: boolean;
-  isVoid: boolean;
-  textKind: 'text' | 'rcdata' | 'raw';
-  endedBy: Set<string> | undefined;
-} = factsOf('');
-
-const specialElements = [blockElements, endedBy.keys(), voidElements, rawElements, rcdataElements];
-
-// In one table: each look-up of a name takes as long as reading its tag.
-export const elementFacts: Map<
-  string,
-  {
-    isBlock: boolean;
-    isVoid: boolean;
-    textKind: 'text' | 'rcdata' | 'raw';
-    endedBy: Set<string> | undefined;
-  }
-> = new Map(specialElements.flatMap((names) => [...names].map((name) => [name, factsOf(name)] as const)));
-
-// Those of SVG and MathML that contain HTML.
-export const htmlInside: {
-  svg: Set<string>;
-  math: Set<string>;
-  xml: Set<string>;
-} = {
+/** The elements of a foreign language (and of XML, which has none) whose content is HTML. */
+export const htmlIntegrationPoints: Record<'svg' | 'math' | 'xml', ReadonlySet<string>> = {
   svg: wordSet('foreignobject desc title'),
   math: wordSet('mi mo mn ms mtext'),
-  xml: wordSet(''),
+  xml: new Set(),
 };
 
-// Those that close SVG and MathML around them.
-export const htmlOnly: Set<string> = wordSet(
+/** The elements of HTML whose start tags close the SVG and MathML around them. */
+export const foreignBreakouts: ReadonlySet<string> = wordSet(
   `b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta
   nobr ol p pre ruby s small span strong strike sub sup table tt u ul var`,
 );

@@ -1,31 +1,51 @@
 import type { Range } from './edits.ts';
 import {
-  blockElements,
   elementFacts,
-  htmlInside,
-  htmlOnly,
+  foreignBreakouts,
+  htmlIntegrationPoints,
   ordinaryFacts,
   type TextKind,
 } from './elements.ts';
 import { isLetter, matchEnd, type Tag, tagAt } from './tags.ts';
 
-/** Called in document order. `Context` is what is kept about the current element. */
-interface Visitor<Context> {
-  /** XML has no raw text and no optional end tags. */
+/**
+ * What `walk` calls, in document order. `Context` is what the visitor keeps about an element: `open` returns it, and all
+ * calls for the content of the element get it.
+ */
+export interface MarkupVisitor<Context> {
+  /** Whether the text is XML, which has no raw text and no optional end tags. @default false */
   isXml?: boolean;
   /**
-   * @param isBlock whether it ends an open paragraph.
-   * @returns the context of its content; `undefined` if the element ends with its start tag.
+   * A start tag.
+   *
+   * @param context the context of the element around it.
+   * @param isBlock whether the tag ends an open paragraph.
+   * @returns the context of the element's content; `undefined` if the element ends with its start tag.
    */
   open(tag: Tag, context: Context, isBlock: boolean): Context | undefined;
-  /** @param endTag empty where something else closes the element. */
+  /**
+   * The end of an element.
+   *
+   * @param endTag empty where something else closes the element.
+   * @param context what `open` returned for the element.
+   */
   close?(name: string, endTag: Range, context: Context): void;
+  /** Text between tags, or a CDATA section without its marks. */
   text?(place: Range, context: Context, kind: TextKind): void;
+  /** A comment, or what counts as a comment. */
   comment?(place: Range): void;
-  /** The page ends inside this start tag. */
-  cut?(start: number, context: Context): void;
-  /** Whether the rest does not matter. */
-  isDone?(at: number, context: Context): boolean;
+  /** A start tag inside which the text ends. */
+  unfinishedTag?(start: number, context: Context): void;
+  /** Asked before each tag and comment: whether to skip the rest of the text. */
+  isDone?(offset: number, context: Context): boolean;
+}
+
+/**
+ * Walks through HTML or XML, in linear time. The walk is tolerant, as browsers are, but builds no tree: it knows what
+ * decides where elements can be (raw text, comments, optional end tags, SVG and MathML), and nothing else.
+ */
+export function walk<Context>(text: string, context: Context, visitor: MarkupVisitor<Context>): void {
+  new MarkupWalker(text, context, visitor).walk();
 }
 
 type Language = 'html' | 'svg' | 'math' | 'xml';
@@ -33,135 +53,158 @@ type Language = 'html' | 'svg' | 'math' | 'xml';
 interface OpenElement<Context> {
   name: string;
   context: Context;
+  /** The language of the element's content. */
   language: Language;
-  /** The start tags that end it. */
+  /** The start tags that end the element. */
   endedBy?: ReadonlySet<string> | undefined;
+  /** `undefined` for the text as a whole. */
   parent?: OpenElement<Context>;
 }
 
-// As in browsers. Keeps the time linear where end tags have no start tag.
+/** How far an end tag searches for its start tag, as in browsers. Without a limit, the time would be quadratic. */
 const maxSearchDepth = 512;
 
-// Also what counts as one: `<!doctype>`, `<?xml?>`, `</ >`.
+/** Matches a comment, or what counts as a comment: `<!doctype>`, `<?xml?>`, `</ >`. */
 const markupComment = /<!--(?:-?>|.*?(?:--!?>|$))|<.*?(?:>|$)/sy;
 
 const xmlComment = new RegExp(`<\\?.*?(?:\\?>|$)|${markupComment.source}`, 'sy');
 
-// One that contains "]]>" is written as two.
+/** Matches a CDATA section, with those that follow without a gap: text that contains "]]>" is written as two sections. */
 const cdataSection = /<!\[CDATA\[.*?(?:\]\]>(?!<!\[CDATA\[)|$)/sy;
 
-/** Walks through HTML or XML. Knows only what decides where elements can be. */
-export function walk<Context>(text: string, context: Context, visitor: Visitor<Context>): void {
-  const { isXml } = visitor;
-  let current: OpenElement<Context> = { name: '', context, language: isXml ? 'xml' : 'html' };
+class MarkupWalker<Context> {
+  readonly #text: string;
+  readonly #visitor: MarkupVisitor<Context>;
+  readonly #isXml: boolean;
+  #current: OpenElement<Context>;
 
-  const pop = (start: number, end = start) => {
-    const closed = current;
-    current = closed.parent ?? closed;
-    visitor.close?.(closed.name, { start, end }, closed.context);
-  };
-  const leaveForeign = (at: number) => {
-    while (current.language === 'svg' || current.language === 'math') pop(at);
-  };
-
-  const startTag = (tag: Tag) => {
-    const { name, start, end } = tag;
-    if (current.language !== 'html' && htmlOnly.has(name)) leaveForeign(start);
-    const isHtml = current.language === 'html';
-    while (isHtml && current.endedBy?.has(name)) pop(start);
-    const { isBlock, isVoid, textKind, endedBy } = elementFacts.get(name) ?? ordinaryFacts;
-    const inside = visitor.open(tag, current.context, isBlock);
-    const language = languageIn(name, current.language);
-    const isEmpty = isHtml && language === 'html' ? isVoid : tag.isSelfClosing;
-    if (inside === undefined || isEmpty) return end;
-    current = { name, context: inside, language, endedBy, parent: current };
-    const contentEnd = isHtml && textKind !== 'text' ? rawEnd(text, end, name) : end;
-    if (contentEnd > end) visitor.text?.({ start: end, end: contentEnd }, inside, textKind);
-    return contentEnd;
-  };
-
-  const endTag = ({ name, start, end }: Tag) => {
-    if (name === 'p' || name === 'br') leaveForeign(start);
-    let opened: OpenElement<Context> | undefined = current;
-    for (let depth = 0; opened && opened.name !== name && depth < maxSearchDepth; depth += 1)
-      opened = opened.parent;
-    if (opened?.name !== name) return;
-    while (current !== opened) pop(start);
-    pop(start, end);
-  };
-
-  let read = 0;
-  for (let at = markupAt(text, 0); at !== -1; at = markupAt(text, read)) {
-    if (at > read) visitor.text?.({ start: read, end: at }, current.context, 'text');
-    if (visitor.isDone?.(at, current.context)) return;
-    const isEnd = text[at + 1] === '/';
-    if (isLetter(text.charCodeAt(isEnd ? at + 2 : at + 1))) {
-      const tag = tagAt(text, at);
-      read = tag?.end ?? text.length;
-      if (tag && isEnd) endTag(tag);
-      else if (tag) read = startTag(tag);
-      else if (!isEnd) visitor.cut?.(at, current.context);
-    } else if (current.language !== 'html' && text.startsWith('<![CDATA[', at)) {
-      read = matchEnd(cdataSection, text, at) ?? text.length;
-      const end = text.endsWith(']]>', read) ? read - 3 : read;
-      visitor.text?.({ start: at + 9, end }, current.context, 'cdata');
-    } else {
-      read = matchEnd(isXml ? xmlComment : markupComment, text, at) ?? text.length;
-      visitor.comment?.({ start: at, end: read });
-    }
+  constructor(text: string, context: Context, visitor: MarkupVisitor<Context>) {
+    this.#text = text;
+    this.#visitor = visitor;
+    this.#isXml = visitor.isXml ?? false;
+    this.#current = { name: '', context, language: this.#isXml ? 'xml' : 'html' };
   }
-  if (read < text.length) visitor.text?.({ start: read, end: text.length }, current.context, 'text');
-  while (current.parent) pop(text.length);
+
+  walk(): void {
+    const text = this.#text;
+    const visitor = this.#visitor;
+    let read = 0;
+    for (let start = markupAt(text, 0); start !== -1; start = markupAt(text, read)) {
+      if (start > read) visitor.text?.({ start: read, end: start }, this.#current.context, 'text');
+      if (visitor.isDone?.(start, this.#current.context)) return;
+
+      const isEndTag = text[start + 1] === '/';
+      if (isLetter(text.charCodeAt(isEndTag ? start + 2 : start + 1))) read = this.#tag(start, isEndTag);
+      else if (this.#current.language !== 'html' && text.startsWith('<![CDATA[', start))
+        read = this.#cdata(start);
+      else read = this.#comment(start);
+    }
+
+    if (read < text.length) {
+      visitor.text?.({ start: read, end: text.length }, this.#current.context, 'text');
+    }
+    while (this.#current.parent) this.#close(text.length);
+  }
+
+  /** Returns where to go on. */
+  #tag(start: number, isEndTag: boolean) {
+    const tag = tagAt(this.#text, start);
+    if (!tag) {
+      if (!isEndTag) this.#visitor.unfinishedTag?.(start, this.#current.context);
+      return this.#text.length;
+    }
+    if (!isEndTag) return this.#startTag(tag);
+    this.#endTag(tag);
+    return tag.end;
+  }
+
+  /** Returns where to go on: behind the tag, or behind the raw text in the element. */
+  #startTag(tag: Tag) {
+    const { name, start, end } = tag;
+    if (this.#current.language !== 'html' && foreignBreakouts.has(name)) this.#leaveForeign(start);
+    const isHtml = this.#current.language === 'html';
+    while (isHtml && this.#current.endedBy?.has(name)) this.#close(start);
+
+    const { isBlock, isVoid, textKind, endedBy } = elementFacts.get(name) ?? ordinaryFacts;
+    const context = this.#visitor.open(tag, this.#current.context, isBlock);
+    const language = languageIn(name, this.#current.language);
+    const isEmpty = isHtml && language === 'html' ? isVoid : tag.isSelfClosing;
+    if (context === undefined || isEmpty) return end;
+    this.#current = { name, context, language, endedBy, parent: this.#current };
+
+    const contentEnd = isHtml && textKind !== 'text' ? rawEnd(this.#text, end, name) : end;
+    if (contentEnd > end) this.#visitor.text?.({ start: end, end: contentEnd }, context, textKind);
+    return contentEnd;
+  }
+
+  #endTag({ name, start, end }: Tag) {
+    if (name === 'p' || name === 'br') this.#leaveForeign(start);
+    let opened: OpenElement<Context> | undefined = this.#current;
+    for (let depth = 0; opened && opened.name !== name && depth < maxSearchDepth; depth += 1) {
+      opened = opened.parent;
+    }
+    if (opened?.name !== name) return;
+    while (this.#current !== opened) this.#close(start);
+    this.#close(start, end);
+  }
+
+  #cdata(start: number) {
+    const text = this.#text;
+    const sectionEnd = matchEnd(cdataSection, text, start) ?? text.length;
+    const end = text.endsWith(']]>', sectionEnd) ? sectionEnd - 3 : sectionEnd;
+    this.#visitor.text?.({ start: start + '<![CDATA['.length, end }, this.#current.context, 'cdata');
+    return sectionEnd;
+  }
+
+  #comment(start: number) {
+    const end = matchEnd(this.#isXml ? xmlComment : markupComment, this.#text, start) ?? this.#text.length;
+    this.#visitor.comment?.({ start, end });
+    return end;
+  }
+
+  /** Closes the current element. Without `end`, something else than its end tag closes it. */
+  #close(start: number, end = start) {
+    const closed = this.#current;
+    this.#current = closed.parent ?? closed;
+    this.#visitor.close?.(closed.name, { start, end }, closed.context);
+  }
+
+  /** Closes SVG and MathML around what starts at an offset. */
+  #leaveForeign(start: number) {
+    while (this.#current.language === 'svg' || this.#current.language === 'math') this.#close(start);
+  }
 }
 
 function languageIn(name: string, language: Language) {
   if (language === 'html') return name === 'svg' || name === 'math' ? name : 'html';
-  return htmlInside[language].has(name) ? 'html' : language;
+  return htmlIntegrationPoints[language].has(name) ? 'html' : language;
 }
 
-/** A `<` before anything else is text. */
+/** Finds the next `<` that begins a tag or a comment. Before anything else than a letter, `/`, `!` or `?`, it is text. */
 function markupAt(text: string, from: number) {
-  for (let at = text.indexOf('<', from); at !== -1; at = text.indexOf('<', at + 1)) {
-    const next = text[at + 1];
-    if (next === '/' ? at + 2 < text.length : next === '!' || next === '?') return at;
-    if (isLetter(text.charCodeAt(at + 1))) return at;
+  for (let index = text.indexOf('<', from); index !== -1; index = text.indexOf('<', index + 1)) {
+    const next = text[index + 1];
+    if (next === '/' ? index + 2 < text.length : next === '!' || next === '?') return index;
+    if (isLetter(text.charCodeAt(index + 1))) return index;
   }
   return -1;
 }
 
-/** The end of raw text. In scripts, an end tag in `<!-- <script> </script> -->` does not count. */
+/** Finds the end of raw text. In scripts, an end tag in `<!-- <script> </script> -->` does not count. */
 function rawEnd(text: string, from: number, name: string) {
   if (name === 'plaintext') return text.length;
-  // <!--> opens and closes with the same dashes.
+  // "<!--" is matched without its dashes, since "<!-->" opens and closes a comment with the same dashes.
   const tag = name === 'script' ? '<!(?=--)|-->|</?script' : `</${name}`;
   const mark = new RegExp(`${tag}(?=[\\t\\n\\f\\r />])`, 'gi');
   mark.lastIndex = from;
   // 1 in a comment, 2 in a script in a comment.
   let depth = 0;
-  for (let found = mark.exec(text); found; found = mark.exec(text)) {
-    if (found[0] === '<!') depth ||= 1;
-    else if (found[0] === '-->') depth = 0;
-    else if (!found[0].startsWith('</')) depth &&= 2;
+  for (let match = mark.exec(text); match; match = mark.exec(text)) {
+    if (match[0] === '<!') depth ||= 1;
+    else if (match[0] === '-->') depth = 0;
+    else if (!match[0].startsWith('</')) depth &&= 2;
     else if (depth === 2) depth = 1;
-    else return found.index;
+    else return match.index;
   }
   return text.length;
 }
-
-/** Each with the name of the element that it is in. */
-export function startTags(html: string): (Tag & {
-  parent: string;
-})[] {
-  const tags: (Tag & { parent: string })[] = [];
-  walk(html, '', {
-    open(tag, parent) {
-      tags.push(Object.assign(tag, { parent }));
-      return tag.name;
-    },
-  });
-  return tags;
-}
-
-/** Whether HTML closes a paragraph in a browser. */
-export const isBlockLevel = (html: string): boolean =>
-  startTags(html).some(({ name }) => blockElements.has(name));

@@ -1,6 +1,6 @@
 import type { PlaceOf } from '../failures/places.ts';
 import { lineFinder } from '../files/lines.ts';
-import { isBlockLevel } from '../markup/walk.ts';
+import { isBlockLevel } from '../markup/start-tags.ts';
 import { andMore } from './embed-messages.ts';
 import type { FileEmbed } from './read-embeds.ts';
 

@@ -1,7 +1,7 @@
 import { test } from 'vitest';
 import { scan } from '../../src/embed/scan.ts';
+import { isBlockLevel } from '../../src/markup/start-tags.ts';
 import { textOf } from '../../src/markup/text-of.ts';
-import { isBlockLevel } from '../../src/markup/walk.ts';
 
 // Each takes a fraction of a second. With quadratic time it would take a minute.
 const limit = { timeout: 10_000 };

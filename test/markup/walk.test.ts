@@ -2,8 +2,9 @@ import { decodeHTMLAttribute } from 'entities/decode';
 import fc from 'fast-check';
 import { type DefaultTreeAdapterMap, parse, parseFragment } from 'parse5';
 import { expect, test } from 'vitest';
+import { isBlockLevel } from '../../src/markup/start-tags.ts';
 import { attributesOf } from '../../src/markup/tags.ts';
-import { isBlockLevel, walk } from '../../src/markup/walk.ts';
+import { walk } from '../../src/markup/walk.ts';
 import { oneOf, runs } from '../support/tools/property.ts';
 
 /** The start of an embed, and its attributes. */

@@ -7,7 +7,7 @@ import { createRequest } from '../../src/client/snippet-request.ts';
 import { encode } from '../../src/embed/layers.ts';
 import { compose, replaceEmbeds } from '../../src/embed/replace-embeds.ts';
 import { scan } from '../../src/embed/scan.ts';
-import { isBlockLevel } from '../../src/markup/walk.ts';
+import { isBlockLevel } from '../../src/markup/start-tags.ts';
 import { answer, answerRequests, apiKey, client, network, renderBaseUrl } from '../support/http/network.ts';
 import { runs } from '../support/tools/property.ts';
 

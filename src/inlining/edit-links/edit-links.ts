@@ -1,5 +1,5 @@
 import type { Range } from '../../markup/edits.ts';
-import { asBytes } from '../../markup/latin1.ts';
+import { toByteString } from '../../markup/latin1.ts';
 import { attributesOf, type Tag } from '../../markup/tags.ts';
 import { walk } from '../../markup/walk.ts';
 import { editUrlOf } from '../../settings/edit-url.ts';
@@ -88,7 +88,7 @@ export function linkPage(
     embeds: embeds.map((embed) =>
       unmarked.has(embed) ? embed : { ...embed, format: { ...embed.format, mark: `${embed.request.id}` } },
     ),
-    script: { start, end: start, text: asBytes(dataElement(snippets, hash) + script) },
+    script: { start, end: start, text: toByteString(dataElement(snippets, hash) + script) },
   };
 }
 
