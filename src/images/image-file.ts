@@ -3,7 +3,10 @@ import { imageSize } from 'image-size';
 import type { FoundImage } from '../content/images.ts';
 import type { Assets } from '../settings/settings.ts';
 
-// How their bytes begin. The library that measures images gets nothing else: it has had endless loops.
+/**
+ * The first bytes of each format that is accepted. Anything else is kept from the library that measures images: files made for
+ * that have put it into endless loops.
+ */
 const imageSignatures: Readonly<Record<string, RegExp>> = {
   png: /^\x89PNG\r\n/,
   jpeg: /^\xff\xd8\xff/,
@@ -14,21 +17,27 @@ const imageSignatures: Readonly<Record<string, RegExp>> = {
 
 const extensionOf = (name: string) => name.slice(name.lastIndexOf('.') + 1);
 
+/** The media type of an image by its file name; `undefined` if it is no image. */
 export function imageType(name: string): string | undefined {
   const format = extensionOf(name).replace('jpg', 'jpeg');
   return format in imageSignatures ? `image/${format}` : undefined;
 }
 
-export function imageHref({ folder, prefix }: Assets, file: string) {
+/** The URL of an image as Astro writes those of its own assets. @param file its name; empty for the URL of the folder */
+export function imageHref({ folder, prefix }: Assets, file: string): string {
   const start = typeof prefix === 'string' ? prefix : (prefix[extensionOf(file)] ?? prefix['fallback'] ?? '');
   return `${start.replace(/\/$/, '')}/${folder}/${file}`;
 }
 
-/** The bytes decide what an image is. The declared type has to agree. */
+/**
+ * Finds out what a downloaded image is. Its bytes decide, and the type that it was sent with has to agree: a site must not serve
+ * a page or a script that its host calls an image.
+ */
 export function examineImage(url: URL, bytes: Uint8Array, contentType: string, assets: Assets): FoundImage {
   const declared = (contentType.split(';')[0] ?? '').trim().toLowerCase();
-  // Opened by itself, it would be a page of the site that may run scripts.
+  // An SVG that is opened by itself is a page of the site, and runs its scripts there.
   if (declared === 'image/svg+xml') return { flaw: 'it is an SVG, which may contain scripts' };
+
   const start = Buffer.from(bytes.subarray(0, 16)).toString('latin1');
   const format = Object.keys(imageSignatures).find((name) => imageSignatures[name]?.test(start));
   if (!format) return { flaw: 'it is not a PNG, JPEG, GIF, WebP or AVIF image' };
@@ -36,21 +45,28 @@ export function examineImage(url: URL, bytes: Uint8Array, contentType: string, a
     const type = declared === '' ? 'no type' : `the type ${declared}`;
     return { flaw: `it was sent with ${type} but is a ${format.toUpperCase()} image` };
   }
+
   try {
     const { width, height, orientation = 1 } = imageSize(bytes);
-    // Browsers turn a photograph as its camera says.
+    // Browsers turn a photograph as its camera says. Orientations from 5 on lie on their side.
     const size = orientation < 5 ? { width, height } : { width: height, height: width };
     const file = imageFileName(url, bytes, format.replace('jpeg', 'jpg'));
     if (width > 0 && height > 0) return { copy: { file, ...size, href: imageHref(assets, file) } };
   } catch {
-    // As if it had none.
+    // An unreadable size is treated like a missing one.
   }
   return { flaw: 'its size could not be read' };
 }
 
-/** After the last part of a URL, and the bytes. Safe in every file system and URL. */
+/**
+ * "big-photo.0123456789abcdef0123.jpg": after the last part of the URL and the bytes. A changed image gets another name, and
+ * every name is safe in all file systems and URLs.
+ */
 function imageFileName({ pathname }: URL, bytes: Uint8Array, extension: string) {
-  const last = (pathname.split('/').at(-1) ?? '').replace(/\.\w+$/, '').toLowerCase();
-  const stem = last.replace(/%[0-9a-f]{2}|[^a-z0-9]+/g, '-').slice(0, 40);
-  return `${stem.replace(/^-+|-+$/g, '') || 'image'}.${hash('sha256', bytes).slice(0, 20)}.${extension}`;
+  const lastPart = (pathname.split('/').at(-1) ?? '').replace(/\.\w+$/, '').toLowerCase();
+  const stem = lastPart
+    .replace(/%[0-9a-f]{2}|[^a-z0-9]+/g, '-')
+    .slice(0, 40)
+    .replace(/^-+|-+$/g, '');
+  return `${stem || 'image'}.${hash('sha256', bytes).slice(0, 20)}.${extension}`;
 }

@@ -1,25 +1,39 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ImageUse } from '../content/images.ts';
 import { isTemporary, temporaryFile, writeAtomically } from '../files/write.ts';
 
-/** Writes the images of contents into asset folders, unless they are there: names change with bytes. */
+/** The part of a snippet's content, or of its record, that names its images. */
+interface ContentWithImages {
+  images?: readonly Pick<ImageUse, 'copy'>[] | undefined;
+}
+
+/**
+ * Writes the images of contents into folders of assets. A file that exists already is the same: its name is made from its bytes.
+ *
+ * @param read returns the bytes of an image in the cache, by its file name.
+ */
 export async function writeImages(
   folders: readonly string[],
-  contents: Iterable<{ images?: readonly { copy?: { file: string } | undefined }[] | undefined } | undefined>,
+  contents: Iterable<ContentWithImages | undefined>,
   read: (name: string) => Promise<Uint8Array | undefined>,
 ): Promise<void> {
-  for (const folder of folders.filter(existsSync)) {
-    // Left by a process that was killed.
-    for (const name of readdirSync(folder).filter(isTemporary)) rmSync(join(folder, name), { force: true });
-  }
+  for (const folder of folders.filter(existsSync)) removeTemporaryFiles(folder);
+
   const images = [...contents].flatMap((content) => content?.images ?? []);
-  for (const name of new Set(images.flatMap(({ copy }) => copy?.file ?? []))) {
+  const names = new Set(images.flatMap(({ copy }) => copy?.file ?? []));
+  for (const name of names) {
     for (const file of folders.map((folder) => join(folder, name))) {
       if (existsSync(file)) continue;
       const bytes = await read(name);
-      // It was in the cache a moment ago.
+      // The image was in the cache a moment ago: somebody has emptied that.
       if (!bytes) throw new Error(`The image ${name} is no longer in the cache. Try again.`);
       writeAtomically(file, bytes, temporaryFile(file));
     }
   }
+}
+
+/** Removes what a process left that was killed while it wrote. */
+function removeTemporaryFiles(folder: string) {
+  for (const name of readdirSync(folder).filter(isTemporary)) rmSync(join(folder, name), { force: true });
 }

@@ -58,7 +58,7 @@ export class SnippetFetcher {
     if (!settings.images) return;
     const imageOptions = { ...settings, ...settings.images, recorded: options.recordedImages };
     // Most sites leave images where they are.
-    this.#images = import('../images/site-images.ts').then((module) => module.openImages(imageOptions));
+    this.#images = import('../images/site-images.ts').then((module) => new module.SiteImages(imageOptions));
   }
 
   /** For snippets that pages may show. Those that fail are asked for again when one does. */

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../../src/client/clock.ts';
-import { openImages } from '../../src/images/site-images.ts';
+import { SiteImages } from '../../src/images/site-images.ts';
 import { certificate, httpServer, tunnelProxy } from '../support/http/tls-server.ts';
 import { clientOf, serve } from '../support/http/wire.ts';
 import { failureOf } from '../support/tools/failure.ts';
@@ -87,7 +87,7 @@ test.for([
 test('an image is not downloaded through an unusable proxy, and not tried again', async () => {
   stubProxies({ HTTPS_PROXY: 'http://' });
   const wait = vi.spyOn(systemClock, 'wait');
-  const site = openImages({
+  const site = new SiteImages({
     ca: certificate.ca,
     offline: false,
     imageFolder: undefined,

@@ -2,7 +2,7 @@ import { readdir, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../../src/client/clock.ts';
-import { openImages, type SiteImages } from '../../src/images/site-images.ts';
+import { SiteImages } from '../../src/images/site-images.ts';
 import { protectKey } from '../../src/text/known-keys.ts';
 import { type ImageHost, images, startImageHost } from '../support/http/images.ts';
 import { certificate, makeCertificate, rawServer } from '../support/http/tls-server.ts';
@@ -28,7 +28,7 @@ afterEach(async () => {
 
 function open({ offline = false, ca = certificate.ca, hosts = [host.host] } = {}): SiteImages {
   const assets = { folder: '_astro', prefix: { png: 'https://png.test/', fallback: '/base/' } };
-  const site = openImages({ ca, offline, hosts, assets, imageFolder: folder });
+  const site = new SiteImages({ ca, offline, hosts, assets, imageFolder: folder });
   opened.push(site);
   return site;
 }
