@@ -2,69 +2,88 @@ import { SnippetError } from '../client/snippet-error.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { cleanText } from '../text/clean-text.ts';
 import { count } from '../text/format.ts';
-import { titles } from './error-table.ts';
+import type { PlaceOf } from './embed-notes.ts';
+import { errorTable } from './error-table.ts';
 import type { SnippetFailure } from './errors.ts';
-import { listPlaces, type PlacedRequest, type PlaceOf } from './places.ts';
+import { listPlaces, type PlacedRequest } from './places.ts';
 
-export type FailedSnippet = PlacedRequest & { error: SnippetFailure };
-
-const paramsShown = 80;
-
-export const examplesShown = 10;
-
-export type Placed = Pick<PlacedRequest, 'request' | 'places'>;
-
-/** With the time of the last good content, if that is shown instead. */
-export type Failed = Placed & { error: SnippetFailure; fetchedAt?: number };
-
-export const allPlaces = ({ request, places }: Placed, placeOf?: PlaceOf): string =>
-  [listPlaces(places), placeOf?.({ id: String(request.id) })].filter(Boolean).join(', ');
-
-export function nameSnippet({ id, params = '' }: SnippetRequest): string {
-  const clean = cleanText(params);
-  const shown = clean.length > paramsShown ? `${clean.slice(0, paramsShown - 1)}…` : clean;
-  return `Snippet ${id} ${shown}`.trimEnd();
+/** A request that failed, and the places that need its snippet. */
+export interface FailedSnippet extends PlacedRequest {
+  error: SnippetFailure;
+  /** When the last good content was fetched, if pages show that instead: milliseconds since the epoch. */
+  fetchedAt?: number;
 }
+
+/** More snippets with the same fault than this are described together. */
+export const maxExamples = 10;
+
+const maxParamsLength = 80;
+
+/**
+ * Describes failures, those with the same cause together: a few snippets one by one, many in one paragraph with examples.
+ *
+ * @param describe describes one snippet.
+ * @param endOfGroup what follows the paragraph about many snippets.
+ */
+export function describeByCause(
+  failed: readonly FailedSnippet[],
+  placeOf: PlaceOf | undefined,
+  describe: (failure: FailedSnippet) => string,
+  endOfGroup: (group: readonly FailedSnippet[]) => string = () => '',
+): string[] {
+  return [...Map.groupBy(failed, causeOf).values()].flatMap((group) => {
+    const [first] = group;
+    if (!first || group.length <= maxExamples) return group.map(describe);
+
+    // Reasons may differ in details, such as the number of attempts.
+    const hasOneReason = group.every(({ error }) => failureReason(error) === failureReason(first.error));
+    const title = hasOneReason ? undefined : errorTable[first.error.code].title;
+    const examples = group.slice(0, maxExamples).map((failure) => {
+      const example = `${nameSnippet(failure.request)} on ${describePlaces(failure, placeOf)}`;
+      return hasOneReason ? example : `${example}: ${failureReason(failure.error)}`;
+    });
+
+    const heading = count(group.length, 'snippet');
+    const lines = [...examples, `and ${count(group.length - maxExamples, 'more snippet')}`];
+    return paragraph(heading, title ?? failureReason(first.error), first.error, lines) + endOfGroup(group);
+  });
+}
+
+/** The code, with the status and title of an answer. The numbers of attempts do not tell causes apart. */
+const causeOf = ({ error }: FailedSnippet): string =>
+  `${error.code} ${isAnswer(error) && failureReason(error)}`;
+
+/** The status and title that the service sent, or what went wrong without an answer. */
+export const failureReason = (error: SnippetFailure): string =>
+  isAnswer(error) ? `${error.status} ${error.title}` : error.reason;
 
 function isAnswer(error: SnippetFailure): error is SnippetError {
   return error instanceof SnippetError && error.status !== undefined && error.title !== undefined;
 }
 
-export const failureReason = (error: SnippetFailure): string =>
-  isAnswer(error) ? `${error.status} ${error.title}` : error.reason;
-
-/** A few snippets with the same fault one by one; many in one paragraph, with examples. */
-export function groupByCause(
-  failed: readonly Failed[],
-  placeOf: PlaceOf | undefined,
-  tellOne: (one: Failed) => string,
-  end = (_many: readonly Failed[]) => '',
-): string[] {
-  // The same fault has the same status and title.
-  const groups = Map.groupBy(
-    failed,
-    ({ error }) => `${error.code} ${isAnswer(error) && failureReason(error)}`,
-  );
-  return [...groups.values()].flatMap((group) => {
-    const [first] = group;
-    if (!first || group.length <= examplesShown) return group.map(tellOne);
-    // They may differ in details, such as the number of attempts.
-    const isCommon = group.every(({ error }) => failureReason(error) === failureReason(first.error));
-    const examples = group.slice(0, examplesShown).map((one) => {
-      const place = `${nameSnippet(one.request)} on ${allPlaces(one, placeOf)}`;
-      return isCommon ? place : `${place}: ${failureReason(one.error)}`;
-    });
-    const reason = (isCommon ? undefined : titles[first.error.code]) ?? failureReason(first.error);
-    const lines = [...examples, `and ${count(group.length - examplesShown, 'more snippet')}`];
-    return paragraph(count(group.length, 'snippet'), reason, first.error, lines) + end(group);
-  });
+/** The name of a snippet in messages: its id, and the beginning of its params. */
+export function nameSnippet({ id, params = '' }: SnippetRequest): string {
+  const clean = cleanText(params);
+  const shortened = clean.length > maxParamsLength ? `${clean.slice(0, maxParamsLength - 1)}…` : clean;
+  return `Snippet ${id} ${shortened}`.trimEnd();
 }
 
+/** The places in the output that need a snippet, and where its embed is written in the source. */
+export function describePlaces(
+  { request, places }: Pick<PlacedRequest, 'request' | 'places'>,
+  placeOf?: PlaceOf,
+): string {
+  return [listPlaces(places), placeOf?.({ id: String(request.id) })].filter(Boolean).join(', ');
+}
+
+/** The lines below a heading. Those that are `undefined` or empty are left out. */
 type Lines = readonly (string | undefined)[];
 
-export function paragraph(what: string, reason: string, error: SnippetFailure, lines: Lines): string {
+/** A heading with the reason and the code, the details that the service sent, and more lines, indented. */
+export function paragraph(subject: string, reason: string, error: SnippetFailure, lines: Lines): string {
   const details = isAnswer(error) ? [error.detail, error.type] : [];
-  return indented(`${what}: ${reason} [${error.code}]`, ...details, ...lines);
+  return indented(`${subject}: ${reason} [${error.code}]`, ...details, ...lines);
 }
 
+/** Joins lines, indented below the first one. */
 export const indented = (...lines: Lines): string => lines.filter(Boolean).join('\n    ');

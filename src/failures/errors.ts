@@ -1,12 +1,12 @@
 import { SnippetError } from '../client/snippet-error.ts';
 import { cleanLines } from '../text/clean-text.ts';
-import { type ErrorCode, hints, type SiteErrorCode } from './error-table.ts';
+import { type ErrorCode, errorTable, type SiteErrorCode } from './error-table.ts';
 
-/** Of a snippet that arrived but must not be shown, or of an invalid embed. */
+/** Why a snippet that arrived must not be shown, or an embed is invalid. */
 export class SiteError extends Error {
   override readonly name = 'SiteError';
   readonly code: SiteErrorCode;
-  /** Without the part that names the snippet. */
+  /** The message without the part that names the snippet. */
   readonly reason: string;
 
   constructor(code: SiteErrorCode, reason: string, snippetId?: number) {
@@ -17,18 +17,23 @@ export class SiteError extends Error {
   }
 }
 
+/** An error that concerns one snippet. A report collects such errors; any other error ends the run at once. */
 export type SnippetFailure = SnippetError | SiteError;
 
 export function isSnippetFailure(error: unknown): error is SnippetFailure {
   return error instanceof SnippetError || error instanceof SiteError;
 }
 
-/** An error for people, with a hint. Astro recognizes it by `type`: without Astro, its class is not there. */
+/**
+ * An error for people, with a hint. Astro shows the hint because of `type`: Astro's own class is not imported, as the
+ * command line also runs without Astro.
+ */
 export class UserError extends Error {
   readonly type = 'AstroUserError';
   readonly hint: string;
   /** `undefined` for a report, which shows the code of each failure. */
   readonly code: ErrorCode | undefined;
+  /** All codes of a report, or the one code. */
   readonly codes: readonly ErrorCode[];
 
   constructor(message: string, hint: string, codes: ErrorCode | readonly ErrorCode[]) {
@@ -37,11 +42,14 @@ export class UserError extends Error {
     this.code = typeof codes === 'string' ? codes : undefined;
     this.codes = [codes].flat();
     this.name = this.code ? `astro-snippets/${this.code}` : 'astro-snippets';
-    // It would only name a place in this package.
+    // A stack would only name a place in this package.
     this.stack = '';
   }
 }
 
-/** @param hint if the table says it less well. */
-export const userError = (code: ErrorCode, message: string, hint: string = hints[code]): UserError =>
-  new UserError(message, hint, code);
+/** @param hint replaces the hint of the error table where the caller knows more. */
+export const userError = (
+  code: ErrorCode,
+  message: string,
+  hint: string = errorTable[code].hint,
+): UserError => new UserError(message, hint, code);

@@ -1,82 +1,98 @@
 import { SnippetError } from '../client/snippet-error.ts';
 import { count } from '../text/format.ts';
 import {
-  examplesShown,
-  type Failed,
+  describeByCause,
   type FailedSnippet,
   failureReason,
-  groupByCause,
   indented,
+  maxExamples,
   nameSnippet,
   paragraph,
 } from './describe-failures.ts';
-import { consequenceOf, hints } from './error-table.ts';
+import type { InvalidEmbed, PlaceOf } from './embed-notes.ts';
+import { consequenceOf, errorTable } from './error-table.ts';
 import { UserError } from './errors.ts';
-import { type InvalidEmbed, listPlaces, type PlaceOf } from './places.ts';
+import { listPlaces } from './places.ts';
 
+/** Everything that went wrong in a run. */
 export interface Failures {
   failed: readonly FailedSnippet[];
-  /** Requests that were not made, as each would have failed the same way. */
+  /** The number of requests that were not made, as each would have failed the same way. */
   notAsked: number;
+  /** The invalid embeds. */
   embeds: readonly InvalidEmbed[];
   placeOf?: PlaceOf | undefined;
 }
 
-/** @throws AstroError with one report of all that a build fails for. */
+/**
+ * Throws one report of everything that a build fails for, if anything: snippets whose children are shown are left to
+ * the warnings.
+ *
+ * @throws UserError
+ */
 export function throwFailures({ failed, notAsked, embeds, placeOf }: Failures): void {
-  // One stands for all that received the answer that ends the run.
-  const ending = failed.filter(({ error }) => consequenceOf(error) === 'end');
+  // The first error that ends the run stands for all of them.
+  const fatal = failed.filter(({ error }) => consequenceOf(error) === 'end');
   const reported = failed
-    .filter((failure) => consequenceOf(failure.error) !== 'end' || failure === ending[0])
-    .map((failure): Failed => ({ ...failure, places: placesThatFail(failure) }))
+    .filter((failure) => consequenceOf(failure.error) !== 'end' || failure === fatal[0])
+    .map((failure) => ({ ...failure, places: placesThatFail(failure) }))
     .filter(({ places }) => places.length > 0);
   if (reported.length + embeds.length === 0) return;
-  const skipped = notAsked + Math.max(0, ending.length - 1);
-  const describe = ({ request, error, places }: Failed) => {
+
+  const describe = ({ request, error, places }: FailedSnippet) => {
     const lines = [`on ${listPlaces(places)}`, placeOf?.({ id: String(request.id) })];
     return paragraph(nameSnippet(request), failureReason(error), error, lines);
   };
-  const entries = [...groupByCause(reported, placeOf, describe), ...describeEmbeds(embeds, placeOf)];
+  const entries = [...describeByCause(reported, placeOf, describe), ...describeEmbeds(embeds, placeOf)];
+  const skipped = notAsked + Math.max(0, fatal.length - 1);
   if (skipped > 0) entries.push(`${count(skipped, 'more snippet')} would fail the same way.`);
+
   const codes = new Set([...reported.map(({ error }) => error.code), ...embeds.map(({ code }) => code)]);
   throw new UserError(
     `${headline(reported, skipped, embeds.length)}\n\n${entries.join('\n\n')}\n`,
-    [...codes].map((code) => `${code}: ${hints[code]}`).join('\n'),
+    [...codes].map((code) => `${code}: ${errorTable[code].hint}`).join('\n'),
     [...codes],
   );
 }
 
-function placesThatFail({ error, places, placesWithoutChildren, optionalPlaces }: FailedSnippet) {
+/** The places that fail the build: not those that show children instead. */
+function placesThatFail({ error, places, placesWithoutChildren, optionalPlaces }: FailedSnippet): string[] {
   const failing = consequenceOf(error) === 'children' ? placesWithoutChildren : places;
   // An optional embed shows its children.
   return error.code === 'not-found' ? failing.filter((place) => !optionalPlaces?.has(place)) : failing;
 }
 
-/** Counts snippets that were not asked for, too. */
-function headline(snippets: readonly Failed[], skipped: number, embeds: number) {
-  const isFetched = ({ error }: Failed) => !(error instanceof SnippetError) && error.code !== 'not-cached';
-  const refused = snippets.filter(isFetched).length;
-  const failed = snippets.length - refused + skipped;
+/** The first sentence of a report. Snippets that were not asked for count as not fetched. */
+function headline(reported: readonly FailedSnippet[], skipped: number, embeds: number): string {
+  const hasArrived = ({ error }: FailedSnippet) =>
+    !(error instanceof SnippetError) && error.code !== 'not-cached';
+  const refused = reported.filter(hasArrived).length;
+  const notFetched = reported.length - refused + skipped;
   const parts = [
-    failed > 0 && `${count(failed, 'snippet')} could not be fetched`,
+    notFetched > 0 && `${count(notFetched, 'snippet')} could not be fetched`,
     refused > 0 && `${count(refused, 'snippet')} must not be shown`,
     embeds > 0 && `${count(embeds, 'embed')} ${embeds === 1 ? 'is' : 'are'} invalid`,
   ];
   return `${parts.filter(Boolean).join(', and ')}.`;
 }
 
-/** The first few of each kind: one mistake in a layout may be on every page. */
-function describeEmbeds(embeds: readonly InvalidEmbed[], placeOf?: PlaceOf) {
+/** Describes the first few invalid embeds of each kind: one mistake in a layout may be on every page. */
+function describeEmbeds(embeds: readonly InvalidEmbed[], placeOf?: PlaceOf): string[] {
   const kinds = [...Map.groupBy(embeds, ({ code }) => code)];
-  const shown = new Set(kinds.flatMap(([, alike]) => alike.slice(0, examplesShown)));
-  const described = embeds.flatMap((embed) => {
-    const { file, line, code, message } = embed;
-    const place = line ? `${file}:${line}` : file;
-    return shown.has(embed) ? indented(place, `${message} [${code}]`, placeOf?.(embed)) : [];
-  });
-  const more = kinds.flatMap(([code, { length }]) => {
-    const left = count(length - examplesShown, 'more embed');
-    return length > examplesShown ? `${left} with the same error. [${code}]` : [];
-  });
+  const examples = new Set(kinds.flatMap(([, sameKind]) => sameKind.slice(0, maxExamples)));
+
+  // The order is that of the pages, not of the kinds.
+  const described = embeds
+    .filter((embed) => examples.has(embed))
+    .map((embed) => {
+      const { file, line, code, message } = embed;
+      return indented(line ? `${file}:${line}` : file, `${message} [${code}]`, placeOf?.(embed));
+    });
+  const more = kinds
+    .filter(([, { length }]) => length > maxExamples)
+    .map(([code, { length }]) => {
+      const others = count(length - maxExamples, 'more embed');
+      return `${others} with the same error. [${code}]`;
+    });
   return [...described, ...more];
 }

@@ -1,48 +1,60 @@
 import { SnippetError } from '../client/snippet-error.ts';
 import { formatDuration } from '../text/format.ts';
-import { allPlaces, type Failed, groupByCause, nameSnippet, type Placed } from './describe-failures.ts';
+import { describeByCause, describePlaces, type FailedSnippet, nameSnippet } from './describe-failures.ts';
+import type { PlaceOf } from './embed-notes.ts';
 import type { SnippetFailure } from './errors.ts';
-import type { PlaceOf } from './places.ts';
+import type { PlacedRequest } from './places.ts';
 
-/** About snippets whose children, or last good content, are shown instead. */
-export function failureWarnings(failed: readonly Failed[], placeOf?: PlaceOf): string[] {
-  const warn = (one: Failed) => {
-    const { request, error } = one;
-    // What fails for all snippets at once does not name one.
+/** Warnings about failed snippets whose children, or last good content, are shown instead. */
+export function failureWarnings(failed: readonly FailedSnippet[], placeOf?: PlaceOf): string[] {
+  const describe = (failure: FailedSnippet) => {
+    const { request, error } = failure;
+    // An error of all snippets at once, such as a wrong key, names none of them.
     const isForAll = error instanceof SnippetError && error.snippetId === undefined;
     const message = isForAll ? `${nameSnippet(request)}: ${error.reason}` : error.message;
-    return `${message.replace(/\.?$/, '.')} ${shownInstead([one])} on ${allPlaces(one, placeOf)}. [${error.code}]`;
+    const sentence = message.replace(/\.?$/, '.');
+    return `${sentence} ${shownInstead([failure])} on ${describePlaces(failure, placeOf)}. [${error.code}]`;
   };
-  return groupByCause(failed, placeOf, warn, (many) => `\n${shownInstead(many)}.`);
+  return describeByCause(failed, placeOf, describe, (group) => `\n${shownInstead(group)}.`);
 }
 
-interface ShownContent {
+/** What pages show of a snippet, as far as warnings are concerned. */
+export interface ShownContent {
+  /** Why older content is shown. */
   error?: SnippetFailure | undefined;
+  /** When the content was fetched: milliseconds since the epoch. */
   fetchedAt?: number | undefined;
+  /** What is wrong with the content, as sentences. */
   warnings: readonly string[];
 }
 
+/**
+ * Warnings about content that is shown: that it is not current, and what is wrong with it.
+ *
+ * @param snippets by the keys of their requests.
+ */
 export function shownWarnings(
   snippets: ReadonlyMap<string, ShownContent>,
-  uses: readonly Placed[],
+  uses: readonly PlacedRequest[],
   placeOf?: PlaceOf,
 ): string[] {
   const flaws = new Set<string>();
-  const stale: Failed[] = [];
-  for (const { request, places } of uses) {
-    const { error, fetchedAt = 0, warnings = [] } = snippets.get(request.key) ?? {};
-    if (error) stale.push({ request, error, places, fetchedAt });
-    // With other params, a snippet has the same flaw: one warning for each list of pages.
-    for (const flaw of warnings) flaws.add(`${flaw} It is on ${allPlaces({ request, places }, placeOf)}.`);
+  const stale: FailedSnippet[] = [];
+  for (const use of uses) {
+    const { error, fetchedAt = 0, warnings = [] } = snippets.get(use.request.key) ?? {};
+    if (error) stale.push({ ...use, error, fetchedAt });
+    // A snippet has the same flaw with other params: the set keeps one warning for each list of pages.
+    for (const warning of warnings) flaws.add(`${warning} It is on ${describePlaces(use, placeOf)}.`);
   }
   return [...failureWarnings(stale, placeOf), ...flaws];
 }
 
-function shownInstead(some: readonly Failed[]) {
-  const isOne = some.length === 1;
-  const times = some.flatMap(({ fetchedAt }) => fetchedAt ?? []);
-  if (times.length === 0) return `${isOne ? 'Its' : 'Their'} children are shown instead`;
+/** Says that children, or the last good contents, are shown, and how old the oldest of those is. */
+function shownInstead(failed: readonly FailedSnippet[]): string {
+  const isSingle = failed.length === 1;
+  const times = failed.flatMap(({ fetchedAt }) => fetchedAt ?? []);
+  if (times.length === 0) return `${isSingle ? 'Its' : 'Their'} children are shown instead`;
   const oldest = formatDuration(Math.max(0, Date.now() - Math.min(...times)), 'long');
-  const content = isOne ? 'Its last good content,' : 'Their last good content, the oldest';
+  const content = isSingle ? 'Its last good content,' : 'Their last good content, the oldest';
   return `${content} fetched ${oldest} ago, is shown instead`;
 }

@@ -1,55 +1,40 @@
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { cleanText } from '../text/clean-text.ts';
 import { count } from '../text/format.ts';
-import type { ErrorCode } from './error-table.ts';
 
+/** A request, and the places on the site that need its snippet. A place is the name of a file, or of an entry of a collection. */
 export interface PlacedRequest {
   request: SnippetRequest;
-  /** Names of files and of entries of collections, each once. */
+  /** All places, each once. */
   places: string[];
+  /** The places with an embed that has no children to show instead. */
   placesWithoutChildren: string[];
-  /** Where each of its embeds is optional. */
+  /** The places at which every embed of the snippet is optional. */
   optionalPlaces?: Set<string>;
 }
 
+/** An entry of a content collection that shows a snippet. */
 export interface CollectionEntry {
+  /** The name of the collection. */
   collection: string;
+  /** The id of the entry. */
   entry: string;
 }
 
-export const entryName = ({ collection, entry }: CollectionEntry) =>
+/** The name of an entry among places. */
+export const entryName = ({ collection, entry }: CollectionEntry): string =>
   `${collection} (collection), entry "${entry}"`;
 
-/** What a build says about an embed without failing. */
-export interface EmbedNote {
-  message: string;
-  /** As it is written. */
-  id?: string | undefined;
-  file?: string | undefined;
-  line?: number;
-  code?: ErrorCode | undefined;
-  /** Text that only looks like an embed. */
-  isDoubtful?: boolean;
+/** Lists the first few places, and says how many more there are. */
+export function listPlaces(places: readonly string[], maxPlaces = 3): string {
+  const listed = places.slice(0, maxPlaces).join(', ');
+  const more = places.length - maxPlaces;
+  return more > 0 ? `${listed} and ${count(more, 'more place')}` : listed;
 }
 
-/** Where an embed, or a snippet on any page, is written. */
-export type PlaceOf = (sought: Omit<EmbedNote, 'message'>) => string;
-
-export type InvalidEmbed = EmbedNote & { file: string; code: ErrorCode };
-
-export function describeNote(note: EmbedNote, placeOf?: PlaceOf): string {
-  const place = placeOf?.(note);
-  return place ? `${note.message} It is ${place}.` : note.message;
-}
-
-/** The first few, cleaned, and how many more there are. */
-export function listNames(names: readonly string[], most = 10): string {
-  const shown = names.slice(0, most).map(cleanText).join(', ');
-  return names.length > most ? `${shown} and ${names.length - most} more` : shown;
-}
-
-export function listPlaces(places: readonly string[], most = 3): string {
-  const shown = places.slice(0, most).join(', ');
-  const more = places.length - most;
-  return more > 0 ? `${shown} and ${count(more, 'more place')}` : shown;
+/** Lists the first few names, without control characters, and says how many more there are. */
+export function listNames(names: readonly string[], maxNames = 10): string {
+  const listed = names.slice(0, maxNames).map(cleanText).join(', ');
+  const more = names.length - maxNames;
+  return more > 0 ? `${listed} and ${more} more` : listed;
 }

@@ -1,4 +1,4 @@
-import { describeNote, type InvalidEmbed } from '../failures/places.ts';
+import { describeNote, type InvalidEmbed } from '../failures/embed-notes.ts';
 import { forEachYielding } from '../files/turns.ts';
 import type { ScannableFile } from '../output/site-files.ts';
 import { pathOfFile } from '../settings/site-urls.ts';

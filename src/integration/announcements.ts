@@ -1,7 +1,6 @@
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
 import { componentBridge, containerPage } from '../embed/component-bridge.ts';
-import type { InvalidEmbed } from '../failures/places.ts';
-import { describeNote } from '../failures/places.ts';
+import { describeNote, type InvalidEmbed } from '../failures/embed-notes.ts';
 import type { GeneratedSite } from '../inlining/generated-site.ts';
 import type { ScannedSite } from '../inlining/scan-site.ts';
 import type { ScannableFile } from '../output/site-files.ts';

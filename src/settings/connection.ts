@@ -1,4 +1,4 @@
-import { type ErrorCode, hints } from '../failures/error-table.ts';
+import { type ErrorCode, errorTable } from '../failures/error-table.ts';
 import { userError } from '../failures/errors.ts';
 import { environmentVariables } from './environment.ts';
 import type { Settings } from './settings.ts';
@@ -34,5 +34,5 @@ export function requireConnection(settings: Settings, neededFor?: string): strin
   if (!first) return apiKey as string;
   const texts = missing.map(({ text }) => `${text}.`);
   if (neededFor) texts.push(`Needed for ${neededFor}.`);
-  throw userError(first.code, texts.join(' '), missing.map(({ code }) => hints[code]).join('\n'));
+  throw userError(first.code, texts.join(' '), missing.map(({ code }) => errorTable[code].hint).join('\n'));
 }

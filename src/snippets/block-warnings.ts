@@ -1,4 +1,4 @@
-import type { PlaceOf } from '../failures/places.ts';
+import type { PlaceOf } from '../failures/embed-notes.ts';
 import { lineFinder } from '../files/lines.ts';
 import { isBlockLevel } from '../markup/start-tags.ts';
 import { andMore } from './embed-messages.ts';

@@ -2,8 +2,8 @@ import { parseRequest, type SnippetRequest } from '../client/snippet-request.ts'
 import { intendedName } from '../embed/element.ts';
 import type { FileKind, FoundEmbed, PlacedEmbed } from '../embed/found-embed.ts';
 import { scan } from '../embed/scan.ts';
+import type { EmbedNote } from '../failures/embed-notes.ts';
 import { isSnippetFailure, SiteError } from '../failures/errors.ts';
-import type { EmbedNote } from '../failures/places.ts';
 import { lineFinder } from '../files/lines.ts';
 import { andMore, faultTexts, warningTexts } from './embed-messages.ts';
 import { addUse, type SnippetUses } from './snippet-use.ts';

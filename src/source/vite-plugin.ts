@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { AstroIntegrationLogger } from 'astro';
 import type { Plugin, Rolldown } from 'vite';
-import { hints } from '../failures/error-table.ts';
+import { errorTable } from '../failures/error-table.ts';
 import { separatesPrerendered } from '../settings/astro-version.ts';
 import type { SyntaxNode, WrittenEmbeds } from './find-written.ts';
 import type { ModuleGraph, SiteSource } from './site-source.ts';
@@ -106,7 +106,7 @@ export function sourcePlugin({ source, astro, logger, onMention }: SourcePluginO
         const message = `${place} ${flaw.message}`;
         if (!flaw.code) return warnOnce(file, message);
         this.error({
-          message: `[astro-snippets/${flaw.code}] ${message}\n${hints[flaw.code]}`,
+          message: `[astro-snippets/${flaw.code}] ${message}\n${errorTable[flaw.code].hint}`,
           id: file,
           loc: { file, line, column: 0 },
         });

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { hints } from '../../src/failures/error-table.ts';
+import { errorTable } from '../../src/failures/error-table.ts';
 import { environmentVariables } from '../../src/settings/environment.ts';
 import { testProgram } from '../support/tools/cli.ts';
 import { readPage } from './pages.ts';
@@ -29,8 +29,8 @@ test('a name that no test contains is found', () => {
 });
 
 test('every error code is named by a test', () => {
-  expect(Object.keys(hints).length).toBeGreaterThan(40);
-  expect(unnamed(Object.keys(hints), asCode)).toEqual([]);
+  expect(Object.keys(errorTable).length).toBeGreaterThan(40);
+  expect(unnamed(Object.keys(errorTable), asCode)).toEqual([]);
 });
 
 test('every option is set by a test', () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import ts from 'typescript';
 import { exitCodes } from '../../src/cli/terminal/exit-codes.ts';
-import { consequenceOf, type ErrorCode, hints } from '../../src/failures/error-table.ts';
+import { consequenceOf, type ErrorCode, errorTable } from '../../src/failures/error-table.ts';
 import { environmentVariables } from '../../src/settings/environment.ts';
 import { readmeLines } from '../bench/page.ts';
 import { fullResult } from '../bench/result.ts';
@@ -223,11 +223,11 @@ const additions: Partial<Record<ErrorCode, string>> = {
 
 /** One section per error, with the hint from the terminal. */
 function errorSections(): string {
-  const codes = (Object.keys(hints) as ErrorCode[]).sort((a, b) => a.localeCompare(b));
+  const codes = (Object.keys(errorTable) as ErrorCode[]).sort((a, b) => a.localeCompare(b));
   const sections = Object.entries(groups).map(([group, heading]) => {
     const own = codes.filter((code) => (otherGroups[code] ?? consequenceOf({ code })) === group);
     const texts = own.map((code) => {
-      const text = [escapeTags(hints[code]), additions[code]].filter(Boolean).join(' ');
+      const text = [escapeTags(errorTable[code].hint), additions[code]].filter(Boolean).join(' ');
       return `### ${code}\n\n${text}`;
     });
     return [`## ${heading}`, ...texts].join('\n\n');

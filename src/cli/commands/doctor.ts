@@ -3,7 +3,7 @@ import { SnippetClient } from '../../client/snippet-client.ts';
 import { SnippetError } from '../../client/snippet-error.ts';
 import { createRequest, parseRequest, type SnippetRequest } from '../../client/snippet-request.ts';
 import type { Variant } from '../../client/variants.ts';
-import { hints, titles } from '../../failures/error-table.ts';
+import { errorTable } from '../../failures/error-table.ts';
 import { whyWithoutKey } from '../../settings/connection.ts';
 import { environmentVariables } from '../../settings/environment.ts';
 import type { Settings } from '../../settings/settings.ts';
@@ -57,14 +57,14 @@ async function* checkSetup(cli: Cli, named: SnippetRequest | undefined): AsyncGe
   }
   if (!settings.apiKey) {
     const { code, text } = whyWithoutKey(settings);
-    yield { group, name: 'api-key', outcome, message: text, hint: hints[code] };
+    yield { group, name: 'api-key', outcome, message: text, hint: errorTable[code].hint };
   } else {
     const place = cli.env[environmentVariables.apiKey] ? 'in the environment' : 'in a file';
     yield ok(group, 'api-key', `${environmentVariables.apiKey} is set ${place}`);
   }
   if (!settings.renderBaseUrl && !settings.retrieveBaseUrl) {
     const message = 'No base URL of the service is set';
-    const hint = `${hints['missing-url']} Options in the Astro config are known after the first build.`;
+    const hint = `${errorTable['missing-url'].hint} Options in the Astro config are known after the first build.`;
     return yield { group, name: 'base-url', outcome, message, hint };
   }
   if (!settings.apiKey) return;
@@ -116,8 +116,8 @@ async function* checkVariant(
   const time = formatDuration(performance.now() - start);
   if (!error) return yield ok(group, 'snippet', `${describeSnippet(request)} arrived in ${time}`);
   const { code, message } = error;
-  let title = titles[code];
-  let hint: string = hints[code];
+  let title = errorTable[code].title;
+  let hint: string = errorTable[code].hint;
   const mayBeSwapped = code === 'no-route' || code === 'not-found';
   if (mayBeSwapped && other && !(await ask(other))) {
     const [own, others] = isRender ? ['rendering', 'retrieving'] : ['retrieving', 'rendering'];

@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Command } from 'commander';
-import { hints } from '../../failures/error-table.ts';
+import { errorTable } from '../../failures/error-table.ts';
 import { userError } from '../../failures/errors.ts';
 import { shownPath } from '../../files/paths.ts';
 import { inlineFolder } from '../../folder/inline-folder.ts';
@@ -70,7 +70,7 @@ async function readOptions(cwd: string, flags: SnippetsOptions, apiKey = '') {
   if (!name) return parseOptions(flags);
   const file = join(cwd, name);
   if (apiKey !== '' && keySearch(apiKey).isIn(await readFile(file))) {
-    const hint = `Remove it there. ${hints['missing-key']}`;
+    const hint = `Remove it there. ${errorTable['missing-key'].hint}`;
     throw userError('invalid-options', `${name} contains the API key.`, hint);
   }
   const { default: options } = await import(pathToFileURL(file).href).catch((error: Error) => {
