@@ -127,7 +127,7 @@ async function publish(
   const files = record.files.map((file) => ({
     ...file,
     hash: hashes.get(file.name) ?? file.hash,
-    next: [file.hash],
+    expectedHashes: [file.hash],
   }));
   if (site.fetcher.showsChildren) rmSync(aside, { force: true });
   else writeManifest(aside, { ...record, files });
