@@ -3,22 +3,27 @@ import { SnippetError } from './snippet-error.ts';
 import type { SnippetRequest } from './snippet-request.ts';
 import type { Variant } from './variants.ts';
 
-/** With its path prefix (specification, section 1), without a trailing slash. */
-export type BaseUrl = ReturnType<typeof parseBaseUrl>;
-
-/** @throws SnippetError `invalid-options`, with a message that begins with `name`. */
-export function parseBaseUrl(
-  name: string,
-  value: unknown,
-): {
+/** The base URL of one variant (specification, section 1), checked. */
+export interface BaseUrl {
+  /** The whole URL with its path prefix, without a trailing slash. */
   href: string;
+  /** Scheme, host and port. Both variants may have the same origin. */
   origin: string;
-} {
+}
+
+/**
+ * Checks a base URL that a user has set.
+ *
+ * @param name what the message calls the value, such as the option or the environment variable.
+ * @throws SnippetError `invalid-options`, with a message that begins with `name`.
+ */
+export function parseBaseUrl(name: string, value: unknown): BaseUrl {
   const invalid = (flaw: string) => new SnippetError('invalid-options', `${name} ${flaw}`);
+
   if (typeof value !== 'string') throw invalid('must be a string.');
   const url = URL.parse(value);
   if (!url) throw invalid('must be an absolute URL, such as "https://snippets.example.com/v1".');
-  // First, and without the URL: what precedes the @ may be a secret.
+  // Credentials are refused before the checks below, whose messages quote the URL.
   if (url.username || url.password) {
     throw invalid('must not contain a user name or password. The API key is sent separately.');
   }
@@ -27,10 +32,11 @@ export function parseBaseUrl(
     throw invalid(`must start with "https:", not "${scheme}". The service accepts HTTPS requests only.`);
   }
   if (/[?#]/.test(value)) throw invalid('must not contain a query or a fragment.');
+
   return { href: url.href.replace(/\/+$/, ''), origin: url.origin };
 }
 
-/** Specification, sections 4.1 and 4.2. */
+/** The URL that a request for a snippet goes to (specification, sections 4.1 and 4.2). */
 export function snippetUrl({ href }: BaseUrl, variant: Variant, { id, params }: SnippetRequest): string {
   const path = `${href}/snippets/${id}${variant === 'render' ? '/render' : ''}`;
   return params ? `${path}?params=${encodeURIComponent(params)}` : path;

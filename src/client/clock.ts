@@ -1,25 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Passed in, as fake timers do not cover `node:timers/promises`. */
+/** Time and chance. Both are passed in, so that tests can run hours of waiting in milliseconds, and repeat a run. */
 export interface Clock {
   /** Milliseconds since the epoch. Never runs backwards. */
   now(): number;
   /** A number from 0 (included) to 1 (excluded). */
   random(): number;
-  /** Rejects with the signal's reason when it is aborted. */
+  /** Resolves after so many milliseconds. Rejects with the signal's reason when it is aborted. */
   wait(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
-// 24.8 days. Set to more, a timer fires at once.
+/** The longest time that Node's timers take: 24.8 days. A timer that is set to more fires at once. */
 const longestTimer = 2 ** 31 - 1;
 
-/** For timers of any length: people write `1y` for "no limit". */
+/** Shortens a time, in milliseconds, to what a timer can wait: people write `1y` for "no limit". */
 export const timerLength = (milliseconds: number): number => Math.min(milliseconds, longestTimer);
 
+/** The clock of everything but tests. */
 export const systemClock: Clock = {
   now: () => performance.timeOrigin + performance.now(),
   random: Math.random,
-  // Node wraps the reason, with which callers compare.
+  // Node's own rejection wraps the reason of the signal, and callers compare the reason itself.
   wait: (milliseconds, signal = AbortSignal.any([])) =>
     unlessAborted(signal, sleep(timerLength(milliseconds), undefined, { signal })),
 };

@@ -1,54 +1,85 @@
-/** The client's own limits: the specification has none (section 8). Times are in milliseconds. */
-export const defaultLimits = {
+/**
+ * How long a client tries to fetch one snippet. Times are in milliseconds. The specification states no limits (section 8):
+ * these are the client's own.
+ */
+export interface PublicLimits {
   /**
-   * Requests for one snippet, to both variants; by default up to 60 where so many fail that it may be chance. Requests
-   * while nothing is answered (`patience`) do not count. @default 5
+   * Requests for one snippet, both variants together, before it is given up. By default, there are up to 60 where so many
+   * fail that it may be chance. Requests while the service gives no answer (`patience`) do not count. @default 5
    */
-  attempts: 5,
-  /** One request, from connecting to the last byte of its body. @default 15_000 */
-  attemptTimeout: 15_000,
+  readonly attempts: number;
+  /** The time for one request, from connecting to the last byte of its body. @default 15_000 */
+  readonly attemptTimeout: number;
   /**
-   * Requests for one snippet and pauses between them, without waits for its turn, or for a service that asks to wait or gives
-   * no answer. @default 120_000
+   * The time for all requests for one snippet and the pauses between them. Waiting for its turn does not count, nor for a
+   * service that asks to wait or gives no answer. @default 120_000
    */
-  deadline: 120_000,
+  readonly deadline: number;
   /** The longest `Retry-After` to wait for. Beyond it, a snippet fails at once. @default 60_000 */
+  readonly retryAfter: number;
+}
+
+/** The limits that users may set: the keys of {@link PublicLimits}. */
+export const publicLimits = ['attempts', 'attemptTimeout', 'deadline', 'retryAfter'] as const;
+
+/** All limits of a client. Times are in milliseconds. */
+export interface Limits extends PublicLimits {
+  /** The most requests for one snippet, without those while the service gives no answer. */
+  readonly mostAttempts: number;
+  /** Snippets in a row that arrived from variant A alone, before variant B is given up. */
+  readonly fallbacksInARow: number;
+  /** The time for opening a connection, TLS included. */
+  readonly connectTimeout: number;
+  /** The longest silence before the headers of an answer, or between two chunks of its body. */
+  readonly idleTimeout: number;
+  /** The longest body that is read, in bytes. */
+  readonly bodyBytes: number;
+  /** The longest URL that is requested, in characters. */
+  readonly urlLength: number;
+  /** The first pause before a retry. Each further one is twice as long, up to the caps below. */
+  readonly retryBase: number;
+  /** The longest pause between two attempts while other snippets arrive. */
+  readonly retryCap: number;
+  /** The longest pause between two attempts, or two probes, while nothing arrives. */
+  readonly outageCap: number;
+  /** How many first attempts have to fail in a row before a variant may count as down. */
+  readonly downAfter: number;
+}
+
+export const defaultLimits: Limits = {
+  attempts: 5,
+  attemptTimeout: 15_000,
+  deadline: 120_000,
   retryAfter: 60_000,
   mostAttempts: 60,
-  /** Snippets in a row from variant A alone, before variant B is given up. */
   fallbacksInARow: 5,
   connectTimeout: 5_000,
-  /** Before the headers of an answer, or between two chunks of its body. */
   idleTimeout: 10_000,
   bodyBytes: 2_097_152,
-  /** In characters. */
   urlLength: 8_000,
   retryBase: 250,
-  /** The longest pause between attempts: while other snippets arrive, and while none does. */
   retryCap: 2_000,
   outageCap: 8_000,
-  /** First attempts that fail in a row before a variant may count as down. */
   downAfter: 5,
 };
 
-export type Limits = Readonly<typeof defaultLimits>;
-
-export const publicLimits = ['attempts', 'attemptTimeout', 'deadline', 'retryAfter'] as const;
-
-/** How long a client tries to fetch one snippet. Times are in milliseconds. */
-export type PublicLimits = Pick<Limits, (typeof publicLimits)[number]>;
-
-/** Requests at once at first, and the most connections: many servers refuse more. */
-export const firstPace = 20;
-
-/** How long to try a service that gives no answer, in milliseconds. */
-export const defaultPatience = 60_000;
-
-/** Where the port refuses or the name does not resolve, before the first answer. */
-export const patienceWhereUnreachable = 30_000;
-
-/** `attempts` alone sets `mostAttempts`, too. */
+/** Adds the defaults. A user's `attempts` is exact: no snippet gets more, whatever `mostAttempts` is by default. */
 export function withDefaults(limits: Partial<Limits> = {}): Limits {
   const { attempts, mostAttempts = attempts ?? defaultLimits.mostAttempts } = limits;
   return { ...defaultLimits, ...limits, mostAttempts };
 }
+
+/**
+ * How many requests a client makes at once before it knows what the service keeps up with. HTTP/1.1 never gets more
+ * connections: many servers refuse more from one client.
+ */
+export const initialConcurrency = 20;
+
+/** How long a service that gives no answer is tried, in milliseconds. */
+export const defaultPatience = 60_000;
+
+/**
+ * The most patience for a service whose port refuses or whose name does not resolve, while nothing has been answered yet. In
+ * milliseconds.
+ */
+export const patienceWhereUnreachable = 30_000;

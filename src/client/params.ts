@@ -1,4 +1,4 @@
-import { cleanText } from '../text/clean-text.ts';
+import { cleanText, reasonOf } from '../text/clean-text.ts';
 import { containsKnownKey } from '../text/known-keys.ts';
 import { SnippetError } from './snippet-error.ts';
 
@@ -10,12 +10,18 @@ export type Params = { readonly [key: string]: Json };
 
 const maxDepth = 64;
 
-export const tooDeep: 'is nested more than 64 levels deep.' = `is nested more than ${maxDepth} levels deep.`;
+const tooDeep = `is nested more than ${maxDepth} levels deep.`;
 
 export const invalidParams = (reason: string, snippetId?: number): SnippetError =>
   new SnippetError('invalid-params', reason, { snippetId });
 
-/** With sorted keys. An API key is refused: pages, the manifest and the service's log would show it. */
+/**
+ * Turns params into canonical JSON text, with sorted keys: equal params give equal text. Refused is what JSON would drop or
+ * change, and an API key: pages, the manifest and the service's log would show it.
+ *
+ * @returns `undefined` for `undefined` and for an empty object: both mean "no params".
+ * @throws SnippetError `invalid-params`, with the path of the value, such as `params.plan[2]`.
+ */
 export function canonicalParams(params: unknown): string | undefined {
   if (params === undefined) return undefined;
   if (!isPlainObject(params)) throw invalidParams(`params must be a plain object, not ${kindOf(params)}.`);
@@ -24,13 +30,37 @@ export function canonicalParams(params: unknown): string | undefined {
   return text === '{}' ? undefined : text;
 }
 
-export function refuseKey(params: string): void {
+/**
+ * Parses params that are written as JSON. Numbers that JavaScript would change are kept as written, so that
+ * {@link canonicalParams} refuses them by name.
+ *
+ * @throws SnippetError `invalid-params`
+ */
+export function parseParams(text: string): unknown {
+  // The key is refused before the text is parsed: a message of JSON.parse may quote half of the key.
+  refuseKey(text);
+  try {
+    return JSON.parse(text, keepInexact);
+  } catch (error) {
+    const flaw = error instanceof RangeError ? tooDeep : `is not JSON: ${reasonOf(error)}`;
+    throw invalidParams(`params ${flaw}`);
+  }
+}
+
+function refuseKey(params: string): void {
   if (!containsKnownKey(params)) return;
   throw invalidParams('params contains the API key. Its value is not shown on purpose.');
 }
 
+/**
+ * Copies a value with the keys of its objects sorted.
+ *
+ * @param path where the value stands, for messages.
+ * @param ancestors the objects and arrays that hold the value.
+ */
 function canonicalCopy(value: unknown, path: string, ancestors: readonly object[]): unknown {
   const invalid = (flaw: string) => invalidParams(`${path} ${flaw}`);
+
   if (value === null || typeof value === 'boolean' || Number.isFinite(value)) return value;
   if (typeof value === 'string') {
     if (value.isWellFormed()) return value;
@@ -46,13 +76,16 @@ function canonicalCopy(value: unknown, path: string, ancestors: readonly object[
   }
   if (ancestors.includes(value)) throw invalid('is a circular reference.');
   if (ancestors.length >= maxDepth) throw invalid(tooDeep);
-  const copyOf = (inner: unknown, name: string) => canonicalCopy(inner, name, [...ancestors, value]);
+
+  const copyOf = (inner: unknown, innerPath: string) =>
+    canonicalCopy(inner, innerPath, [...ancestors, value]);
   if (Array.isArray(value)) {
     // Array.from visits holes, which JSON would turn into null.
     return Array.from(value, (inner, index) => copyOf(inner, `${path}[${index}]`));
   }
   if (!isPlainObject(value)) throw invalid(`is ${kindOf(value)}: pass plain objects, arrays and values.`);
-  // Without a prototype: __proto__ is a key like any other.
+
+  // An object without a prototype takes `__proto__` as a key like any other.
   const copy: Record<string, unknown> = Object.create(null);
   for (const key of Object.keys(value).sort()) {
     if (!key.isWellFormed()) throw invalid('has a key that contains half of a surrogate pair.');
@@ -68,10 +101,11 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   if (Object.getOwnPropertySymbols(value).length > 0) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  // Another realm, such as a test runner's, has another Object.prototype.
+  // Other realms have their own Object.prototype: a test runner's, for example. Its prototype is null everywhere.
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
+/** Names the kind of a value in a message, such as "an array" or "a Date". */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (value === undefined) return 'undefined';
@@ -82,21 +116,18 @@ export function kindOf(value: unknown): string {
   return typeof name === 'string' && name !== '' ? `a ${cleanText(name)}` : 'a class instance';
 }
 
-/** A number as it is written, which `JSON.parse` would change. */
+/** A number as it was written, where JavaScript has no equal number. */
 class InexactNumber extends String {}
 
-export function keepInexact(
-  _key: string,
-  value: unknown,
-  { source = '' }: { source?: string } = {},
-): unknown {
+/** A reviver for `JSON.parse`, which changes numbers such as 9007199254740993 without a word. */
+function keepInexact(_key: string, value: unknown, { source = '' }: { source?: string } = {}): unknown {
   if (typeof value !== 'number') return value;
   const isExact = Number.isFinite(value) && significantDigits(String(value)) === significantDigits(source);
   return isExact ? value : new InexactNumber(source);
 }
 
-/** Enough to compare: `JSON.parse` keeps the magnitude. */
-function significantDigits(number: string) {
+/** The digits of a number without its magnitude: `JSON.parse` rounds digits, and keeps the magnitude. */
+function significantDigits(number: string): string {
   const digits = number.replace(/e.*$/i, '').replace(/[-.]/g, '');
   return /^0*(.*[1-9])?/.exec(digits)?.[1] ?? '';
 }

@@ -1,32 +1,32 @@
 import { z } from 'zod';
 import { cleanText } from '../text/clean-text.ts';
 
-const cleanedText = z.string().transform(cleanText);
+/** The service's error object (specification, section 2; RFC 9457), made safe to show. Its `status` is never used. */
+export interface Problem {
+  /** The general type of the error, in a few words. */
+  title?: string | undefined;
+  /** A description of the specific error. */
+  detail?: string | undefined;
+  /** A URL with more about the error. */
+  type?: string | undefined;
+}
 
-// A field of the wrong type is dropped alone.
-const problemText = cleanedText.optional().catch(undefined);
+const cleanString = z.string().transform(cleanText);
 
-export const problemSchema: z.ZodObject<
-  {
-    title: z.ZodCatch<z.ZodOptional<z.ZodPipe<z.ZodString, z.ZodTransform<string, string>>>>;
-    detail: z.ZodCatch<z.ZodOptional<z.ZodPipe<z.ZodString, z.ZodTransform<string, string>>>>;
-    type: z.ZodCatch<z.ZodOptional<z.ZodPipe<z.ZodString, z.ZodTransform<string, string>>>>;
-  },
-  z.core.$strip
-> = z.object({ title: problemText, detail: problemText, type: problemText });
+/** A field of the wrong type is dropped, and the other fields stay. */
+const optionalCleanString = cleanString.optional().catch(undefined);
 
-/** The service's error object (specification, section 2; RFC 9457), cleaned. */
-export type Problem = z.infer<typeof problemSchema>;
+/** Reads a body with the media type of a problem. Every field may be missing. */
+export const problemSchema: z.ZodType<Problem> = z.object({
+  title: optionalCleanString,
+  detail: optionalCleanString,
+  type: optionalCleanString,
+});
 
-// Recognized in any media type: some gateways rewrite it.
-export const completeProblem: z.ZodObject<{
-  status: z.ZodInt;
-  title: z.ZodPipe<z.ZodString, z.ZodTransform<string, string>>;
-  detail: z.ZodPipe<z.ZodString, z.ZodTransform<string, string>>;
-  type: z.ZodPipe<z.ZodString, z.ZodTransform<string, string>>;
-}> = z.object({
+/** Recognizes a problem by its fields alone, since some gateways rewrite the media type. None may be missing. */
+export const completeProblemSchema: z.ZodType<Problem> = z.object({
   status: z.int(),
-  title: cleanedText,
-  detail: cleanedText,
-  type: cleanedText,
+  title: cleanString,
+  detail: cleanString,
+  type: cleanString,
 });

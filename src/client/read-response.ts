@@ -1,39 +1,30 @@
 import { z } from 'zod';
 import { reasonOf } from '../text/clean-text.ts';
 import { formatDuration } from '../text/format.ts';
-import { completeProblem, type Problem, problemSchema } from './problem.ts';
+import { completeProblemSchema, type Problem, problemSchema } from './problem.ts';
 import type { SnippetErrorCode } from './snippet-error.ts';
 import { type HttpResponse, TransportError } from './transport/transport.ts';
-import type { RetrievedSnippet, Variant } from './variants.ts';
+import type { RetrievedSnippet, SnippetFields, Variant } from './variants.ts';
 
-const optionalText = z.preprocess((value) => value ?? undefined, z.string().optional());
-
-const responseSchemas: Record<Variant, z.ZodType<Partial<RetrievedSnippet>>> = {
-  render: z.object({ content: z.string() }),
-  retrieve: z.object({ id: z.int(), name: optionalText, content: optionalText }),
-};
-
-function parseBody<T>(schema: z.ZodType<T>, body: Uint8Array) {
-  try {
-    return schema.safeParse(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))).data;
-  } catch {
-    return undefined;
-  }
-}
-
+/** The result of one HTTP request for a snippet. */
 export interface AttemptResult {
+  /** Why the attempt failed; `undefined` if the snippet arrived. */
   code?: SnippetErrorCode | undefined;
-  value?: Omit<RetrievedSnippet, 'id'>;
+  /** The snippet, if it arrived. */
+  snippet?: SnippetFields;
+  /** The HTTP status; `undefined` without an answer. */
   status?: number;
+  /** The problem object of an answer that is not 200. */
   problem?: Problem | undefined;
   /** Why there is no answer, cleaned. */
   reason?: string;
+  /** Whether the port refuses, or the name does not resolve. */
   isUnreachable?: boolean;
-  /** In milliseconds. */
+  /** How long the service asks to wait, in milliseconds. */
   retryAfter?: number | undefined;
 }
 
-// Those of the specification (section 7), and of gateways in between.
+/** The statuses of the specification (section 7), and those that gateways in between are known to send. */
 const codesByStatus: Record<number, SnippetErrorCode> = {
   401: 'unauthorized',
   402: 'payment-required',
@@ -47,50 +38,89 @@ const codesByStatus: Record<number, SnippetErrorCode> = {
   504: 'server-error',
 };
 
-// Without a problem, which the service sends with every error (section 7), something else answered.
-const withoutRoute = [404, 405, 410, 501];
+/**
+ * Statuses that say that a URL does not exist, if there is no problem object. The service sends one with every error
+ * (section 7), so something else has answered.
+ */
+const statusesWithoutRoute = [404, 405, 410, 501];
 
-export function readResponse(answer: HttpResponse, variant: Variant, id: number, now: number): AttemptResult {
-  const { status, contentType, body } = answer;
+/**
+ * Reads what a complete HTTP response means.
+ *
+ * @param id the snippet that was asked for. Variant A repeats it, and must repeat the same.
+ * @param now the current time, in milliseconds since the epoch.
+ */
+export function readResponse(
+  response: HttpResponse,
+  variant: Variant,
+  id: number,
+  now: number,
+): AttemptResult {
+  const { status, contentType, body } = response;
+
   if (status === 200) {
-    const { id: sent = id, ...value } = parseBody(responseSchemas[variant], body) ?? { id: Number.NaN };
-    return sent === id ? { value, status } : { code: 'bad-answer', status };
+    const sent = parseBody(responseSchemas[variant], body);
+    if (!sent || (sent.id !== undefined && sent.id !== id)) return { code: 'bad-answer', status };
+    const { id: _, ...snippet } = sent;
+    return { snippet, status };
   }
-  const isDeclared = /^application\/problem\+json\s*(;|$)/i.test(contentType.trim());
-  const problem = parseBody<Problem>(isDeclared ? problemSchema : completeProblem, body);
-  const isNoRoute = !problem && withoutRoute.includes(status);
-  const isRedirect = status >= 300 && status < 400;
-  const code = isNoRoute
-    ? 'no-route'
-    : (codesByStatus[status] ?? (isRedirect ? 'redirect' : 'unexpected-status'));
-  return { code, status, problem, retryAfter: parseRetryAfter(answer.retryAfter, now) };
+
+  const isDeclaredProblem = /^application\/problem\+json\s*(;|$)/i.test(contentType.trim());
+  const problem = parseBody(isDeclaredProblem ? problemSchema : completeProblemSchema, body);
+  const code = codeOf(status, problem !== undefined);
+  return { code, status, problem, retryAfter: parseRetryAfter(response.retryAfter, now) };
 }
 
-export function readFailure(error: unknown): {
-  code: 'network' | 'timeout' | 'certificate' | 'too-large' | 'invalid-options';
-  reason: string;
-  isUnreachable: boolean;
-} {
-  const { kind, isUnreachable = false } =
-    error instanceof TransportError ? error : { kind: 'network' as const };
-  return { code: kind, reason: reasonOf(error), isUnreachable };
+function codeOf(status: number, hasProblem: boolean): SnippetErrorCode {
+  if (!hasProblem && statusesWithoutRoute.includes(status)) return 'no-route';
+  const code = codesByStatus[status];
+  if (code) return code;
+  return status >= 300 && status < 400 ? 'redirect' : 'unexpected-status';
 }
 
+const optionalText = z.preprocess((value) => value ?? undefined, z.string().optional());
+
+/** The bodies of status 200 (specification, sections 4.1 and 4.2). */
+const responseSchemas: Record<Variant, z.ZodType<Partial<RetrievedSnippet>>> = {
+  render: z.object({ content: z.string() }),
+  retrieve: z.object({ id: z.int(), name: optionalText, content: optionalText }),
+};
+
+/** Parses a body of UTF-8 and JSON; `undefined` if it is cut off or does not match the schema. */
+function parseBody<T>(schema: z.ZodType<T>, body: Uint8Array): T | undefined {
+  try {
+    return schema.safeParse(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads why there is no response. */
+export function readFailure(error: unknown): AttemptResult {
+  const reason = reasonOf(error);
+  if (error instanceof TransportError) {
+    return { code: error.kind, reason, isUnreachable: error.isUnreachable };
+  }
+  return { code: 'network', reason, isUnreachable: false };
+}
+
+/** Says for people why an attempt failed, such as "404 Not Found: There is no snippet 42.". */
 export function describeAttempt({ code, status, problem, reason, retryAfter }: AttemptResult): string {
   if (reason !== undefined) return reason;
   if (code === 'bad-answer') return 'the answer is cut off or is not what the specification says';
   if (code === 'no-content') return 'the answer has no content';
   if (code === 'redirect') return `the service answered with a redirect (${status}), which is never followed`;
+
   const wait = retryAfter === undefined ? '' : `, retry after ${formatDuration(retryAfter)}`;
   if (!problem) return `the service answered ${status} without a problem object${wait}`;
   const { title = '', detail = '' } = problem;
   return `${status} ${[title, detail].filter(Boolean).join(': ')}${wait}`;
 }
 
-// RFC 9110, section 5.6.7. Date.parse would also accept "1" and "-5".
+/** The date format of HTTP (RFC 9110, section 5.6.7). `Date.parse` alone would also accept "1" and "-5". */
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** Parses a `Retry-After` header (RFC 9110, section 10.2.3) as milliseconds from `now`. */
+/** Parses a `Retry-After` header (RFC 9110, section 10.2.3) as milliseconds from `now`; `undefined` if it is invalid. */
 export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   const value = header?.trim() ?? '';
   if (/^\d{1,15}$/.test(value)) return Number(value) * 1000;

@@ -5,22 +5,27 @@ import { type Clock, systemClock } from './clock.ts';
 import { defaultPatience, type Limits, type PublicLimits, publicLimits, withDefaults } from './limits.ts';
 import { nodeFlaw } from './node-version.ts';
 import { invalidParams, type Params } from './params.ts';
-import { describeAttempt, readFailure, readResponse } from './read-response.ts';
-import { Endpoint } from './scheduling/endpoint.ts';
+import { type AttemptResult, describeAttempt, readFailure, readResponse } from './read-response.ts';
+import { type Attempt, Endpoint } from './scheduling/endpoint.ts';
+import type { JobResult } from './scheduling/job.ts';
 import type { Counts, Notice } from './scheduling/notice.ts';
-import { Scheduler } from './scheduling/scheduler.ts';
+import { type MissingRoute, Scheduler } from './scheduling/scheduler.ts';
 import { SnippetError } from './snippet-error.ts';
 import { createRequest, type SnippetRequest } from './snippet-request.ts';
 import { httpsTransport } from './transport/https.ts';
 import type { Transport } from './transport/transport.ts';
 import type { RenderedSnippet, RetrievedSnippet, Variant } from './variants.ts';
 
+/** How a {@link SnippetClient} reaches the service. */
 export interface SnippetClientOptions {
   /** The organization's API key (specification, section 5), sent as a bearer credential with every request. */
   apiKey: string;
-  /** Base URL for rendering, with its path prefix. One of the two is required. */
+  /**
+   * Base URL of variant B, for rendering, with its path prefix (specification, section 1). HTTPS only. One of the two base
+   * URLs is required.
+   */
   renderBaseUrl?: string | undefined;
-  /** Base URL for retrieving, with its path prefix. */
+  /** Base URL of variant A, for retrieving, with its path prefix (specification, section 1). HTTPS only. */
   retrieveBaseUrl?: string | undefined;
   /** Certificates (PEM) of authorities to trust in addition to Node's. */
   ca?: string | readonly string[] | undefined;
@@ -34,35 +39,39 @@ export interface SnippetClientOptions {
    * not resolve from the start. With 0, a snippet is given up after `limits.attempts`. @default 60_000
    */
   patience?: number | undefined;
-  /** How long to try to fetch one snippet. */
+  /** How long to try to fetch one snippet. What is left out has its default. */
   limits?: Partial<PublicLimits> | undefined;
   /** Called when the service asks to wait, is down or recovers, or rendering is given up. What it throws is ignored. */
   onNotice?: ((notice: Notice) => void) | undefined;
 }
 
+/** Parts of a client that tests replace. */
 export interface ClientParts {
   clock?: Clock;
   transport?: Transport;
   limits?: Partial<Limits>;
 }
 
+/** The last argument of every method that makes requests. */
 export interface RequestOptions {
-  /** Aborts the request. The promise then rejects with a SnippetError `aborted`. */
+  /** Aborts the request. The promise then rejects with a SnippetError `aborted`, whose `cause` is the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 
-/** The content of a snippet, and where it came from. */
+/** The content of a snippet, and where it came from. Returned by {@link SnippetClient.get}. */
 export interface Snippet extends RenderedSnippet {
+  /** The variant that sent the content (specification, section 4). */
   variant: Variant;
-  /** Only of a retrieved snippet. */
+  /** The name that people gave the snippet. Only a retrieved snippet has one (specification, section 2). */
   name?: string | undefined;
-  /** From the first request to the last byte, including waits. */
+  /** From the first request to the last byte, waits included. */
   milliseconds: number;
 }
 
 /**
- * A client for the Snippet Delivery Service. It keeps its connections, and what it learns about the service, until it is
- * closed. Every failure is a {@link SnippetError}, which never contains the key.
+ * A client for the Snippet Delivery Service: both variants, retries, and the fallback from one to the other. It keeps its
+ * connections, and what it learns about the service, until it is closed: use one client for everything. Every failure is a
+ * {@link SnippetError}, which never contains the key.
  *
  * @example
  * const client = new SnippetClient({ apiKey, renderBaseUrl, retrieveBaseUrl });
@@ -70,10 +79,13 @@ export interface Snippet extends RenderedSnippet {
  * await client.close();
  */
 export class SnippetClient {
+  /** The endpoints that have a base URL, variant B first. */
   readonly #endpoints: readonly Endpoint[];
   readonly #scheduler: Scheduler;
   readonly #limits: Limits;
   readonly #transport: Transport;
+  readonly #clock: Clock;
+  readonly #headers: Record<string, string>;
 
   /** @throws SnippetError `unsupported-node`, or `invalid-options`. A malformed key is rejected without being shown. */
   constructor(options: SnippetClientOptions);
@@ -82,26 +94,18 @@ export class SnippetClient {
   constructor(options: SnippetClientOptions, { clock = systemClock, transport, limits }: ClientParts = {}) {
     const flaw = nodeFlaw();
     if (flaw) throw new SnippetError('unsupported-node', flaw);
-    const invalid = (reason: string) => new SnippetError('invalid-options', reason);
-    const { concurrency = 100, patience = defaultPatience, onNotice = () => {} } = options;
-    const names: readonly string[] = publicLimits;
-    const unknown = Object.keys(options.limits ?? {}).find((name) => !names.includes(name));
-    if (unknown !== undefined) {
-      throw invalid(`limits.${unknown} is not a limit. There are ${names.join(', ')}.`);
-    }
+    const { concurrency = 100, patience = defaultPatience, onNotice } = options;
+    checkLimitNames(options.limits);
     const apiKey = checkApiKey(options.apiKey);
     if (!Number.isSafeInteger(concurrency) || concurrency < 1) {
-      throw invalid('concurrency must be a positive whole number.');
+      throw invalidOptions('concurrency must be a positive whole number.');
     }
-    if (!(patience >= 0)) throw invalid('patience must not be negative.');
+    if (!(patience >= 0)) throw invalidOptions('patience must not be negative.');
+
     this.#limits = withDefaults({ ...options.limits, ...limits });
-    this.#endpoints = (['render', 'retrieve'] as const).flatMap((variant) => {
-      const name = `${variant}BaseUrl` as const;
-      const value = options[name];
-      return value === undefined ? [] : new Endpoint(variant, parseBaseUrl(name, value), this.#limits);
-    });
-    if (this.#endpoints.length === 0) throw invalid('Set renderBaseUrl, retrieveBaseUrl, or both.');
-    const headers = {
+    this.#endpoints = createEndpoints(options, this.#limits);
+    this.#clock = clock;
+    this.#headers = {
       authorization: `Bearer ${apiKey}`,
       accept: 'application/json, application/problem+json',
     };
@@ -112,33 +116,25 @@ export class SnippetClient {
       limits: this.#limits,
       patience,
       maxConcurrency: () => Math.min(concurrency, this.#transport.capacity),
-      ask: async ({ request, endpoint: { base, variant }, milliseconds }, signal) => {
-        const url = snippetUrl(base, variant, request);
-        try {
-          const answer = await this.#transport.send({ url, headers, milliseconds }, signal);
-          return readResponse(answer, variant, request.id, clock.now());
-        } catch (error) {
-          signal.throwIfAborted();
-          return readFailure(error);
-        }
-      },
+      sendRequest: (attempt, signal) => this.#sendRequest(attempt, signal),
       notify(notice) {
         try {
-          onNotice(notice);
+          onNotice?.(notice);
         } catch {
-          // No snippet fails because of it.
+          // An error of the listener must not fail a snippet.
         }
       },
     });
   }
 
+  /** The number of requests that the client has made so far. */
   get counts(): Readonly<Counts> {
     return { ...this.#scheduler.counts };
   }
 
-  /** @internal See {@link Scheduler.routeMissing}. */
-  get routeMissing() {
-    return this.#scheduler.routeMissing;
+  /** @internal The missing route of variant B, if it has none for any snippet: its base URL is probably wrong. */
+  get missingRoute(): MissingRoute | undefined {
+    return this.#scheduler.missingRoute;
   }
 
   /**
@@ -146,54 +142,125 @@ export class SnippetClient {
    *
    * @param id a positive integer.
    * @param params variables for the snippet. The service ignores those it does not use.
-   * @throws SnippetError
+   * @throws SnippetError `invalid-options` if there is no `renderBaseUrl`; `invalid-id`, `invalid-params`, `aborted` or
+   * `closed`; else what the service answered, or why it gave no answer.
    */
   async render(id: number, params?: Params, { signal }: RequestOptions = {}): Promise<RenderedSnippet> {
-    const { content } = await this.fetch(createRequest(id, params), signal, 'render');
-    return { content };
+    const { content } = await this.#fetchFrom('render', createRequest(id, params), signal);
+    // A response of variant B without content is a `bad-answer`.
+    return { content: content as string };
   }
 
-  /** Retrieves a snippet: variant A (specification, section 4.1). @throws SnippetError */
+  /**
+   * Retrieves a snippet: variant A (specification, section 4.1).
+   *
+   * @param id a positive integer.
+   * @param params variables for the snippet.
+   * @returns `name` and `content` only if the service sent them: the specification leaves this open.
+   * @throws SnippetError as {@link SnippetClient.render} does, with `retrieveBaseUrl`.
+   */
   async retrieve(id: number, params?: Params, { signal }: RequestOptions = {}): Promise<RetrievedSnippet> {
-    const request = createRequest(id, params);
-    const { milliseconds: _, variant: __, ...snippet } = await this.fetch(request, signal, 'retrieve');
+    const result = await this.#fetchFrom('retrieve', createRequest(id, params), signal);
+    const { attempts: _, milliseconds: __, variant: ___, ...snippet } = result;
     return { id, ...snippet };
   }
 
-  /** Renders a snippet; or retrieves it, if rendering has no base URL or route, or keeps failing. @throws SnippetError */
+  /**
+   * Fetches the content of a snippet: renders it; or retrieves it, if rendering has no base URL or route, or keeps failing
+   * (specification, section 4).
+   *
+   * @param id a positive integer.
+   * @param params variables for the snippet.
+   * @throws SnippetError as {@link SnippetClient.render} does, or `no-content` if variant A sent none.
+   */
   async get(id: number, params?: Params, { signal }: RequestOptions = {}): Promise<Snippet> {
     return this.fetch(createRequest(id, params), signal);
   }
 
-  /** @internal @param only the one variant to ask. From variant A, `content` may be missing. */
-  async fetch(request: SnippetRequest, signal?: AbortSignal, only?: Variant) {
-    const endpoints = this.#endpoints.filter(({ variant }) => variant === (only ?? variant));
-    if (endpoints.length === 0) throw new SnippetError('invalid-options', `${only}BaseUrl is not set.`);
-    const { id: snippetId, params = '' } = request;
-    // Those of a manifest were checked in another process.
-    if (containsKnownKey(params)) throw invalidParams('its params contain the API key.', snippetId);
-    const { urlLength } = this.#limits;
-    for (const { base, variant } of endpoints) {
-      const { length } = snippetUrl(base, variant, request);
-      const flaw = `its params make a URL of ${length} characters; the limit is ${urlLength}.`;
-      if (length > urlLength) throw invalidParams(flaw, snippetId);
+  /** @internal Like {@link SnippetClient.get}, for a request that was checked before. */
+  async fetch(request: SnippetRequest, signal?: AbortSignal): Promise<Snippet> {
+    const { attempts, ...snippet } = await this.#fetchFrom('any', request, signal);
+    const { content } = snippet;
+    if (content === undefined) {
+      const fields = { snippetId: request.id, variant: snippet.variant, attempts, status: 200 };
+      throw new SnippetError('no-content', describeAttempt({ code: 'no-content' }), fields);
     }
+    return { ...snippet, content };
+  }
+
+  /** @internal Asks one variant alone, and accepts an answer of variant A without content. */
+  async askVariant(variant: Variant, request: SnippetRequest): Promise<void> {
+    await this.#fetchFrom(variant, request);
+  }
+
+  /** Closes the connections. Requests in progress, and later ones, reject with `closed`. */
+  async close(): Promise<void> {
+    this.#scheduler.close(new SnippetError('closed', 'The client was closed.'));
+    await this.#transport.close();
+  }
+
+  async #fetchFrom(
+    variant: Variant | 'any',
+    request: SnippetRequest,
+    signal?: AbortSignal,
+  ): Promise<JobResult> {
+    const endpoints = this.#endpoints.filter((endpoint) => variant === 'any' || endpoint.variant === variant);
+    if (endpoints.length === 0) throw invalidOptions(`${variant}BaseUrl is not set.`);
+    this.#checkParams(request, endpoints);
     try {
-      const { attempts, ...snippet } = await this.#scheduler.fetch(request, endpoints, signal);
-      if (!only && snippet.content === undefined) {
-        const fields = { snippetId, variant: snippet.variant, attempts, status: 200 };
-        throw new SnippetError('no-content', describeAttempt({ code: 'no-content' }), fields);
-      }
-      return snippet as Snippet;
+      return await this.#scheduler.fetch(request, endpoints, signal);
     } catch (error) {
       if (error instanceof SnippetError || !signal?.aborted) throw error;
-      throw new SnippetError('aborted', 'the request was aborted.', { snippetId, cause: signal.reason });
+      const fields = { snippetId: request.id, cause: signal.reason };
+      throw new SnippetError('aborted', 'the request was aborted.', fields);
     }
   }
 
-  /** Closes the connections. Requests in progress reject with `closed`. */
-  async close(): Promise<void> {
-    this.#scheduler.end(new SnippetError('closed', 'The client was closed.'));
-    await this.#transport.close();
+  /** Refuses params that must not or cannot be sent. */
+  #checkParams(request: SnippetRequest, endpoints: readonly Endpoint[]): void {
+    const { id, params = '' } = request;
+    // Params of a manifest were checked in another process, which may not have known this key.
+    if (containsKnownKey(params)) throw invalidParams('its params contain the API key.', id);
+
+    const { urlLength } = this.#limits;
+    for (const { base, variant } of endpoints) {
+      const { length } = snippetUrl(base, variant, request);
+      if (length > urlLength) {
+        throw invalidParams(`its params make a URL of ${length} characters; the limit is ${urlLength}.`, id);
+      }
+    }
   }
+
+  /** Makes one HTTP request, and reads what its answer means. @throws only the reason of `signal`. */
+  async #sendRequest({ request, endpoint, timeout }: Attempt, signal: AbortSignal): Promise<AttemptResult> {
+    const { base, variant } = endpoint;
+    const url = snippetUrl(base, variant, request);
+    try {
+      const response = await this.#transport.send({ url, headers: this.#headers, timeout }, signal);
+      return readResponse(response, variant, request.id, this.#clock.now());
+    } catch (error) {
+      signal.throwIfAborted();
+      return readFailure(error);
+    }
+  }
+}
+
+const invalidOptions = (reason: string) => new SnippetError('invalid-options', reason);
+
+function checkLimitNames(limits: SnippetClientOptions['limits']): void {
+  const names: readonly string[] = publicLimits;
+  const unknown = Object.keys(limits ?? {}).find((name) => !names.includes(name));
+  if (unknown === undefined) return;
+  throw invalidOptions(`limits.${unknown} is not a limit. There are ${names.join(', ')}.`);
+}
+
+/** The endpoints that have a base URL, in the order in which they are asked. */
+function createEndpoints(options: SnippetClientOptions, limits: Limits): Endpoint[] {
+  const endpoints = (['render', 'retrieve'] as const).flatMap((variant) => {
+    const name = `${variant}BaseUrl` as const;
+    const value = options[name];
+    return value === undefined ? [] : new Endpoint(variant, parseBaseUrl(name, value), limits);
+  });
+  if (endpoints.length === 0) throw invalidOptions('Set renderBaseUrl, retrieveBaseUrl, or both.');
+  return endpoints;
 }

@@ -2,12 +2,12 @@ import { cleanLines } from '../text/clean-text.ts';
 import type { Problem } from './problem.ts';
 import type { Variant } from './variants.ts';
 
-/** Why no snippet can be fetched. */
+/** The codes of failures that every request would have: the key serves all of them (specification, section 5). */
 export type EndingCode =
   | 'unauthorized' // 401: no valid API key was provided.
   | 'payment-required'; // 402: the trial or subscription has expired.
 
-/** Why a snippet could not be fetched. The codes are permanent. */
+/** Why a snippet could not be fetched. The codes are permanent; docs/errors.md says what to do about each. */
 export type SnippetErrorCode =
   // Sent by the service (specification, section 7).
   | EndingCode
@@ -22,10 +22,10 @@ export type SnippetErrorCode =
   | 'no-content' // Variant A answered without `content`.
   // The service was not reached.
   | 'network' // The connection failed.
-  | 'timeout' // It took too long.
-  | 'certificate' // It could not be trusted.
+  | 'timeout' // The answer took too long.
+  | 'certificate' // The server's certificate could not be trusted.
   | 'too-large' // The answer is longer than the client accepts.
-  | 'unavailable' // So many attempts failed that the client stopped asking.
+  | 'unavailable' // The client stopped asking, since so many attempts failed.
   // No request was made.
   | 'invalid-id'
   | 'invalid-params'
@@ -34,39 +34,52 @@ export type SnippetErrorCode =
   | 'aborted' // The caller's signal was aborted.
   | 'closed'; // The client was closed.
 
-interface SnippetErrorFields
-  extends Partial<Pick<SnippetError, 'snippetId' | 'variant' | 'attempts' | 'status'>> {
+/** The facts about a failure, besides its code and reason. */
+interface SnippetErrorFields {
+  snippetId?: number | undefined;
+  variant?: Variant | undefined;
+  /** Requests made for this snippet. @default 0 */
+  attempts?: number;
+  /** The HTTP status of the last answer. */
+  status?: number | undefined;
+  /** The problem object of the last answer. */
   problem?: Problem | undefined;
   cause?: unknown;
 }
 
 /**
- * Thrown for every failure of the client, with the service's problem object (`title`, `detail` and `type`; specification,
- * section 2). Never contains the API key, or an error of the HTTP library.
+ * The one error that the client throws, for every failure. `title`, `detail` and `type` are those of the problem object that
+ * the service sent (specification, sections 2 and 7), made safe to show. An error never contains the API key, or an error
+ * of the HTTP library.
  */
 export class SnippetError extends Error {
   override readonly name = 'SnippetError';
+  /** Why, for code: compare this, not the message. */
   readonly code: SnippetErrorCode;
-  /** The message without the snippet. */
+  /** Why, for people: the message without the part that names the snippet. */
   readonly reason: string;
+  /** The snippet that was asked for; `undefined` if the failure is not about one. */
   readonly snippetId: number | undefined;
+  /** The variant that was asked last; `undefined` if none was. */
   readonly variant: Variant | undefined;
-  /** Requests made for this snippet. */
+  /** Requests made for this snippet, to both variants. 0 if none was made. */
   readonly attempts: number;
-  /** The status of the answer, not of the problem. */
+  /** The HTTP status of the last answer, whatever its problem object says; `undefined` without an answer. */
   readonly status: number | undefined;
+  /** The problem object's general type of the error, in a few words. */
   readonly title: string | undefined;
+  /** The problem object's description of the specific error. */
   readonly detail: string | undefined;
+  /** The problem object's URL with more about the error. */
   readonly type: string | undefined;
 
   constructor(code: SnippetErrorCode, reason: string, fields: SnippetErrorFields = {}) {
     const { snippetId, variant, attempts = 0, status, problem, cause } = fields;
-    const clean = cleanLines(reason);
-    const task = variant && ` could not be ${variant === 'render' ? 'rendered' : 'retrieved'}`;
-    const message = snippetId === undefined ? clean : `Snippet ${snippetId}${task ?? ''}: ${clean}`;
-    super(message, cause === undefined ? undefined : { cause });
+    const cleanReason = cleanLines(reason);
+    super(messageOf(cleanReason, snippetId, variant), cause === undefined ? undefined : { cause });
+
     this.code = code;
-    this.reason = clean;
+    this.reason = cleanReason;
     this.snippetId = snippetId;
     this.variant = variant;
     this.attempts = attempts;
@@ -75,4 +88,10 @@ export class SnippetError extends Error {
     this.detail = problem?.detail;
     this.type = problem?.type;
   }
+}
+
+function messageOf(reason: string, snippetId: number | undefined, variant: Variant | undefined): string {
+  if (snippetId === undefined) return reason;
+  if (!variant) return `Snippet ${snippetId}: ${reason}`;
+  return `Snippet ${snippetId} could not be ${variant === 'render' ? 'rendered' : 'retrieved'}: ${reason}`;
 }

@@ -1,64 +1,59 @@
-import { cleanText, reasonOf } from '../text/clean-text.ts';
-import {
-  canonicalParams,
-  invalidParams,
-  keepInexact,
-  kindOf,
-  type Params,
-  refuseKey,
-  tooDeep,
-} from './params.ts';
+import { cleanText } from '../text/clean-text.ts';
+import { canonicalParams, kindOf, type Params, parseParams } from './params.ts';
 import { SnippetError } from './snippet-error.ts';
 
-/** One snippet with its params, checked where they enter. */
+/** A request for one snippet with its params. Both were checked where they entered. */
 export interface SnippetRequest {
   readonly id: number;
   /** Canonical JSON text; `undefined` without params. */
   readonly params: string | undefined;
+  /** The same text for equal requests, and only for these: a key of maps. */
   readonly key: string;
 }
 
 /**
- * Makes a request of what code passes. An empty object counts as no params.
+ * Makes a request from what code passes. An empty object counts as no params.
  *
  * @throws SnippetError `invalid-id`, or `invalid-params` for what JSON would drop, change or reject, with its path.
  */
 export const createRequest = (id: unknown, params?: unknown): SnippetRequest =>
   toRequest(parseSnippetId(id), canonicalParams(params));
 
-/** The same for text. Numbers that JavaScript would change, such as `1e400`, are refused. */
+/**
+ * Makes a request from text, such as attributes of an embed or arguments of a command.
+ *
+ * @throws SnippetError `invalid-id`, or `invalid-params`, also for numbers that JavaScript would change, such as `1e400`.
+ */
 export function parseRequest(id: string | undefined, params: string | undefined): SnippetRequest {
   const snippetId = parseSnippetId(id);
-  if (params === undefined) return createRequest(snippetId);
-  // First: an error of JSON.parse may quote half a key.
-  refuseKey(params);
-  try {
-    return createRequest(snippetId, JSON.parse(params, keepInexact));
-  } catch (error) {
-    if (error instanceof SnippetError) throw error;
-    const flaw = error instanceof RangeError ? tooDeep : `is not JSON: ${reasonOf(error)}`;
-    throw invalidParams(`params ${flaw}`);
-  }
+  return createRequest(snippetId, params === undefined ? undefined : parseParams(params));
 }
 
-/** Of an id and params checked before. */
+/** Makes a request from an id and canonical params that were checked before. */
 export const toRequest = (id: number, params: string | undefined): SnippetRequest => ({
   id,
   params,
   key: params ? `${id} ${params}` : `${id}`,
 });
 
+/** The params of a request as an object. */
 export const paramsObject = ({ params }: SnippetRequest): Params | undefined => params && JSON.parse(params);
 
-/** A positive safe integer or its digits: anything else could leave the URL's path. */
+/**
+ * Checks an id: a positive safe integer or its digits. Anything else, such as "..", could leave the path of the URL.
+ *
+ * @throws SnippetError `invalid-id`
+ */
 export function parseSnippetId(value: unknown): number {
   const id = typeof value === 'string' && /^[1-9]\d{0,15}$/.test(value) ? Number(value) : value;
   if (typeof id === 'number' && Number.isSafeInteger(id) && id > 0) return id;
+
   if (value === undefined) throw new SnippetError('invalid-id', 'The snippet id is missing.');
-  throw new SnippetError('invalid-id', `A snippet id must be a positive whole number, not ${shown(value)}.`);
+  const description = describeValue(value);
+  throw new SnippetError('invalid-id', `A snippet id must be a positive whole number, not ${description}.`);
 }
 
-function shown(value: unknown) {
+function describeValue(value: unknown): string {
   if (typeof value === 'string') return `"${cleanText(value)}"`;
   if (typeof value === 'number' || typeof value === 'bigint') return `the ${typeof value} ${value}`;
   return kindOf(value);

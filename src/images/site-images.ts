@@ -80,7 +80,7 @@ export class SiteImages {
       concurrency: maxDownloads,
       limits: { ...defaultLimits, bodyBytes: maxImageBytes },
       server: 'its host',
-      needsEnd: true,
+      refuseCloseDelimited: true,
     });
   }
 
@@ -149,7 +149,7 @@ export class SiteImages {
 
     // A list of formats would let a host choose one that older browsers lack.
     const headers = { accept: 'image/*', ...(cached?.etag && { 'if-none-match': cached.etag }) };
-    const request = { url: url.href, headers, milliseconds: downloadTimeout };
+    const request = { url: url.href, headers, timeout: downloadTimeout };
     let response: HttpResponse;
     try {
       response = await this.#transport.send(request, this.#closed.signal);

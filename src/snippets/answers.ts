@@ -179,7 +179,7 @@ export function openAnswers(
 
     /** Warns once if all were retrieved, as with a wrong base URL for rendering. */
     routeWarnings(shown: Iterable<Answer>) {
-      const missing = opened?.client.routeMissing;
+      const missing = opened?.client.missingRoute;
       const variants = new Set(Array.from(shown, ({ variant }) => variant));
       if (!missing || isRouteWarned || [...variants].join() !== 'retrieve') return [];
       isRouteWarned = true;

@@ -8,15 +8,15 @@ import { nextWait, probeDelay } from '../../src/client/scheduling/retry-policy.t
 // test/promises/failing-service.test.ts tests this policy against services. These are its waits, and cases that a
 // simulation rarely meets.
 
-interface View extends Partial<Pick<Endpoint, 'answered' | 'failedBefore' | 'isAbandoned'>> {
+interface View extends Partial<Pick<Endpoint, 'answered' | 'chanceFailures' | 'isAbandoned'>> {
   status?: EndpointStatus;
 }
 
-/** A way to an endpoint where a snippet has failed this often. */
-function failed(counted: number, { status = 'healthy', answered = 98, ...state }: View = {}): Route {
+/** A route to an endpoint where a snippet has failed this often. */
+function failed(failures: number, { status = 'healthy', answered = 98, ...state }: View = {}): Route {
   const endpoint = new Endpoint('render', parseBaseUrl('base', 'https://render.test'), defaultLimits);
   Object.assign(endpoint, { answered, lastAnswerAt: 0, statusAt: () => status, ...state });
-  return { endpoint, failures: counted, conclusiveFailures: counted, lastFailureAt: 0 };
+  return { endpoint, failures, conclusiveFailures: failures, lastFailureAt: 0 };
 }
 
 test.for([
@@ -34,9 +34,9 @@ test.for([
 );
 
 // Each snippet that arrived had failed once.
-const half = { failedBefore: 98 };
+const half = { chanceFailures: 98 };
 
-test.for<[string, ways: Route[], milliseconds: number | undefined, now?: number]>([
+test.for<[string, routes: Route[], milliseconds: number | undefined, now?: number]>([
   ['others arrive, after many failures', [failed(9, half)], 2_000],
   ['nothing arrives, after many failures', [failed(9, half)], 8_000, 8_001],
   ['it is more than chance', [failed(5)], undefined],
@@ -47,10 +47,10 @@ test.for<[string, ways: Route[], milliseconds: number | undefined, now?: number]
     [failed(5, { status: 'down', isAbandoned: true }), failed(5)],
     undefined,
   ],
-])('how long to wait if %s', ([, ways, milliseconds, now = 0]) => {
-  const counted = ways.reduce((sum, way) => sum + way.conclusiveFailures, 0);
-  const attempts = { ways, last: ways[0] as Route, counted, spent: 0 };
-  expect(nextWait('again', attempts, { now, random: 1 }, defaultLimits)).toBe(milliseconds);
+])('how long to wait if %s', ([, routes, milliseconds, now = 0]) => {
+  const conclusiveAttempts = routes.reduce((sum, route) => sum + route.conclusiveFailures, 0);
+  const history = { routes, lastRoute: routes[0] as Route, conclusiveAttempts, spent: 0 };
+  expect(nextWait('retry', history, { now, random: 1 }, defaultLimits)).toBe(milliseconds);
 });
 
 test('a limit for `attempts` is exact unless `mostAttempts` is set too', () => {

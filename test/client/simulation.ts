@@ -71,7 +71,7 @@ export async function simulate({
   let now = 0;
   let most = 0;
   const transport: Transport = {
-    async send({ url, milliseconds }, signal) {
+    async send({ url, timeout }, signal) {
       const { pathname } = new URL(url);
       const variant = pathname.endsWith('/render') ? 'render' : 'retrieve';
       const id = Number(/\/snippets\/(\d+)/.exec(pathname)?.[1]);
@@ -79,7 +79,7 @@ export async function simulate({
       requests[variant] += 1;
       most = Math.max(most, ++now);
       try {
-        return await respond(request, milliseconds, signal);
+        return await respond(request, timeout, signal);
       } finally {
         now -= 1;
       }
@@ -87,14 +87,11 @@ export async function simulate({
     capacity: Number.POSITIVE_INFINITY,
     async close() {},
   };
-  const respond = async (request: SimulatedRequest, milliseconds: number, signal: AbortSignal) => {
+  const respond = async (request: SimulatedRequest, timeout: number, signal: AbortSignal) => {
     const what = behaviour(request);
     const takes = typeof latency === 'number' ? latency : latency(request);
-    if (what === 'hang' || takes >= milliseconds) {
-      await clock.wait(
-        what === 'hang' ? Math.min(milliseconds, defaultLimits.idleTimeout) : milliseconds,
-        signal,
-      );
+    if (what === 'hang' || takes >= timeout) {
+      await clock.wait(what === 'hang' ? Math.min(timeout, defaultLimits.idleTimeout) : timeout, signal);
       throw new TransportError('timeout', 'no complete answer');
     }
     await clock.wait(takes, signal);

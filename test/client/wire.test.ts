@@ -122,7 +122,7 @@ test('each failure tells whether the service could be reached', async () => {
   const transport = httpsTransport({ ca: certificate.ca, concurrency: 1, limits: defaultLimits });
   closeAfterwards(transport);
   const ask = async (host: string) => {
-    const request = { url: `https://${host}/`, headers: {}, milliseconds: 10_000 };
+    const request = { url: `https://${host}/`, headers: {}, timeout: 10_000 };
     return transport.send(request, new AbortController().signal).catch((reason: unknown) => reason);
   };
   const closed = await freePort();

@@ -102,7 +102,7 @@ async function* checkVariant(
     const client = new SnippetClient({ apiKey, ca, limits, patience: 0, [`${group}BaseUrl`]: baseUrl });
     try {
       // Without content, a retrieved snippet fails only a build that cannot render it.
-      await client.fetch(request, undefined, other ? group : undefined);
+      await (other ? client.askVariant(group, request) : client.fetch(request));
       return undefined;
     } catch (error) {
       if (error instanceof SnippetError) return error;

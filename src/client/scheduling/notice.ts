@@ -1,11 +1,13 @@
 /**
- * What happens while the client works. Times are in milliseconds; `until` since the epoch.
+ * News that a client reports while it works, through `onNotice`: what it found out about the service. The specification says
+ * nothing of limits or outages (section 8).
  *
- * - `held`: the service asked for a pause (`Retry-After`).
- * - `failing`: nothing arrives from this origin, and why. It is tried until then, for `patience` in all.
- * - `recovered`: it responds again.
- * - `render-given-up`: rendering failed for several snippets in a row, so the rest are retrieved. `isRouteMissing` if it has
- *   no route for any of them, as where its base URL is wrong.
+ * - `held`: the service asked for a pause of so many `milliseconds` (`Retry-After`), and the client waits.
+ * - `failing`: nothing arrives from this `origin`, and the `reason` of the last failure. The service is tried until `until`
+ *   (milliseconds since the epoch), for `patience` milliseconds in all.
+ * - `recovered`: the `origin` responds again.
+ * - `render-given-up`: rendering failed for several snippets in a row, so the rest are retrieved. `isRouteMissing` if the
+ *   service had no route for any of them, as where the base URL is wrong.
  */
 export type Notice =
   | { kind: 'held'; origin: string; milliseconds: number }
@@ -13,6 +15,7 @@ export type Notice =
   | { kind: 'recovered'; origin: string }
   | { kind: 'render-given-up'; isRouteMissing: boolean };
 
+/** The number of requests that a client has made so far. */
 export interface Counts {
   /** HTTP requests, with retries. */
   requests: number;

@@ -1,77 +1,113 @@
 import type { Limits } from '../limits.ts';
 import type { EndingCode, SnippetErrorCode } from '../snippet-error.ts';
-import type { Job, Route } from './job.ts';
+import type { AttemptHistory, Route } from './job.ts';
 
-/** What follows a failed attempt. */
+/** The step that follows a failed attempt. */
 export type RetryDecision =
-  | 'end' // Every request would fail.
-  | 'fail' // This snippet fails.
-  | 'elsewhere' // Ask the other variant.
-  | 'again'; // It may be temporary.
+  | 'end' // Every request would fail, so the run ends.
+  | 'fail' // The snippet fails; others go on.
+  | 'other-variant' // The route does not exist. The other variant is asked.
+  | 'retry'; // The failure may be temporary.
 
+/** Codes that are not listed fail the snippet. */
 const decisions: Partial<Record<SnippetErrorCode, RetryDecision>> & Record<EndingCode, 'end'> = {
   unauthorized: 'end',
   'payment-required': 'end',
-  'no-route': 'elsewhere',
-  'rate-limited': 'again',
-  'server-error': 'again',
-  'bad-answer': 'again',
-  network: 'again',
-  timeout: 'again',
+  'no-route': 'other-variant',
+  'rate-limited': 'retry',
+  'server-error': 'retry',
+  'bad-answer': 'retry',
+  network: 'retry',
+  timeout: 'retry',
 };
 
+/** Decides what an error means for its snippet, for both variants alike. */
 export const decisionFor = (code: SnippetErrorCode): RetryDecision => decisions[code] ?? 'fail';
-
-/** The way that the next attempt takes, or waits for. */
-export function chooseRoute(ways: readonly Route[], now: number): Route {
-  const [first, second] = ways as readonly [Route, Route?];
-  if (!second) return first;
-  const leaves = first.endpoint.isAbandoned || first.failures >= renderAttempts;
-  const [wanted, other] = leaves ? [second, first] : [first, second];
-  const isClosed = ['down', 'given-up'].includes(wanted.endpoint.statusAt(now));
-  return isClosed && other.endpoint.statusAt(now) === 'healthy' ? other : wanted;
-}
 
 /** Failed attempts at variant B before variant A is asked. */
 const renderAttempts = 2;
 
-// How likely a snippet that would have arrived may be given up; and a working endpoint count as down, which costs a moment.
-const chanceOfLoss = 1e-6;
+/**
+ * Chooses the route that the next attempt takes, or waits for.
+ *
+ * @param routes one or two, variant B first.
+ */
+export function chooseRoute(routes: readonly Route[], now: number): Route {
+  const [first, second] = routes as readonly [Route, Route?];
+  if (!second) return first;
 
-/** How long to wait before the next attempt, in milliseconds; `undefined` after the last. */
+  const isPastFirst = first.endpoint.isAbandoned || first.failures >= renderAttempts;
+  const wanted = isPastFirst ? second : first;
+  const other = isPastFirst ? first : second;
+
+  // Nobody waits for an endpoint that is down if the other one is healthy.
+  const status = wanted.endpoint.statusAt(now);
+  const isClosed = status === 'down' || status === 'given-up';
+  return isClosed && other.endpoint.statusAt(now) === 'healthy' ? other : wanted;
+}
+
+/**
+ * Decides how long to wait before the next attempt for a snippet.
+ *
+ * @param chance the current time, in milliseconds since the epoch, and a random number from 0 to 1.
+ * @returns milliseconds; `undefined` if there is no further attempt.
+ */
 export function nextWait(
-  verdict: RetryDecision,
-  { ways, last, counted, spent }: Pick<Job, 'ways' | 'last' | 'counted' | 'spent'>,
+  decision: RetryDecision,
+  { routes, lastRoute, conclusiveAttempts, spent }: AttemptHistory,
   { now, random }: { now: number; random: number },
   limits: Limits,
 ): number | undefined {
   const timeLeft = limits.deadline - spent;
-  if (verdict === 'end' || verdict === 'fail' || ways.length === 0 || timeLeft <= 0) return undefined;
-  if (verdict === 'elsewhere') return 0;
-  const known = ways.filter(({ endpoint }) => endpoint.answered > 0);
-  // One that is down now may serve the snippet later.
-  const mayReturn = (known.length > 0 ? known : ways).some(
-    ({ endpoint }) => endpoint.statusAt(now) === 'down' && !(endpoint.isAbandoned && ways.length > 1),
-  );
-  if (counted >= limits.attempts && !mayReturn && isBeyondChance(known)) return undefined;
-  const next = chooseRoute(ways, now);
-  if (next !== last && next.endpoint.statusAt(now) === 'healthy' && next.failures === 0) return 0;
-  const isAlive = now - last.endpoint.lastAnswerAt <= limits.outageCap;
+  if (decision === 'end' || decision === 'fail' || routes.length === 0 || timeLeft <= 0) return undefined;
+  if (decision === 'other-variant') return 0;
+
+  // An endpoint that has never answered says nothing of how often attempts fail by chance.
+  const answeringRoutes = routes.filter(({ endpoint }) => endpoint.answered > 0);
+  const isHopeless = conclusiveAttempts >= limits.attempts && isBeyondChance(answeringRoutes);
+  if (isHopeless && !mayReturn(routes, answeringRoutes, now)) return undefined;
+
+  const nextRoute = chooseRoute(routes, now);
+  const isUntriedRoute = nextRoute !== lastRoute && nextRoute.failures === 0;
+  if (isUntriedRoute && nextRoute.endpoint.statusAt(now) === 'healthy') return 0;
+
+  const isAlive = now - lastRoute.endpoint.lastAnswerAt <= limits.outageCap;
   const cap = isAlive ? limits.retryCap : limits.outageCap;
   // Full jitter: builds that fail together must not come back together.
-  const milliseconds = random * Math.min(cap, limits.retryBase * 2 ** last.failures);
+  const milliseconds = random * Math.min(cap, limits.retryBase * 2 ** lastRoute.failures);
   return milliseconds < timeLeft ? milliseconds : undefined;
 }
 
-/** Whether a snippet failed more often than chance explains. @param known its ways to endpoints that answered. */
-function isBeyondChance(known: readonly Route[]) {
-  // The worse of two: the other may have had few requests.
-  const share = Math.max(...known.map(({ endpoint }) => endpoint.failureShare));
-  return (
-    known.length === 0 || share ** known.reduce((sum, way) => sum + way.conclusiveFailures, 0) < chanceOfLoss
-  );
+/** How likely a snippet that would have arrived may be given up. */
+const chanceOfLoss = 1e-6;
+
+/**
+ * Whether a snippet has failed more often than chance explains.
+ *
+ * @param answeringRoutes the snippet's routes to endpoints that have answered. Without any, the number of attempts decides.
+ */
+function isBeyondChance(answeringRoutes: readonly Route[]) {
+  if (answeringRoutes.length === 0) return true;
+  // The worse of the two shares counts: the other endpoint may have had few requests.
+  const share = Math.max(...answeringRoutes.map(({ endpoint }) => endpoint.failureShare));
+  const failures = answeringRoutes.reduce((sum, route) => sum + route.conclusiveFailures, 0);
+  return share ** failures < chanceOfLoss;
 }
 
-/** How long after a probe the next one asks. Full jitter would make more requests than meant. */
-export const probeDelay = (failed: number, random: number, { retryBase, outageCap }: Limits): number =>
-  (0.5 + random / 2) * Math.min(outageCap, retryBase * 2 ** (failed + 1));
+/** Whether an endpoint that is down now may serve the snippet later. */
+function mayReturn(routes: readonly Route[], answeringRoutes: readonly Route[], now: number) {
+  const candidates = answeringRoutes.length > 0 ? answeringRoutes : routes;
+  return candidates.some(({ endpoint }) => {
+    const isLeft = endpoint.isAbandoned && routes.length > 1;
+    return endpoint.statusAt(now) === 'down' && !isLeft;
+  });
+}
+
+/**
+ * How long after a probe the next one asks, in milliseconds. Half of the time is certain: with full jitter, there would be
+ * more requests than meant.
+ *
+ * @param failedProbes how many have failed since the last answer.
+ */
+export const probeDelay = (failedProbes: number, random: number, { retryBase, outageCap }: Limits): number =>
+  (0.5 + random / 2) * Math.min(outageCap, retryBase * 2 ** (failedProbes + 1));

@@ -2,163 +2,245 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import pRetry from 'p-retry';
 import { formatDuration } from '../../text/format.ts';
 import { type Clock, unlessAborted } from '../clock.ts';
-import { firstPace, type Limits, patienceWhereUnreachable } from '../limits.ts';
+import { initialConcurrency, type Limits, patienceWhereUnreachable } from '../limits.ts';
 import { type AttemptResult, describeAttempt } from '../read-response.ts';
 import { SnippetError, type SnippetErrorCode } from '../snippet-error.ts';
 import type { SnippetRequest } from '../snippet-request.ts';
 import type { Variant } from '../variants.ts';
-import type { Endpoint } from './endpoint.ts';
-import { type Arrival, createJob, type Job, type Route, type Turn } from './job.ts';
+import type { Attempt, Endpoint } from './endpoint.ts';
+import { Job, type JobResult, type Route } from './job.ts';
 import type { Counts, Notice } from './notice.ts';
-import { chooseRoute, decisionFor, nextWait, probeDelay } from './retry-policy.ts';
+import { chooseRoute, decisionFor, nextWait, probeDelay, type RetryDecision } from './retry-policy.ts';
 
 interface SchedulerOptions {
   endpoints: readonly Endpoint[];
   clock: Clock;
   limits: Limits;
-  /** In milliseconds. With 0, each failure counts against its snippet. */
+  /**
+   * How long a service that gives no answer is tried, in milliseconds. With 0, each failure counts against its snippet, and
+   * no endpoint becomes suspect.
+   */
   patience: number;
+  /** The most requests at once. May change while connections are opened. */
   maxConcurrency(): number;
   notify(notice: Notice): void;
-  /** @throws only the reason of `signal`. */
-  ask(turn: Turn, signal: AbortSignal): Promise<AttemptResult>;
+  /** Makes one HTTP request. @throws only the reason of `signal`. */
+  sendRequest(attempt: Attempt, signal: AbortSignal): Promise<AttemptResult>;
 }
 
-// Snippets that arrived and may be asked for again: a single one could die.
-const probeCandidatesKept = 10;
+/** Variant B, where it has no route for any snippet, and what it answers instead. */
+export interface MissingRoute {
+  baseUrl: string;
+  status: number | undefined;
+}
 
-const silenceBeforeNotice = 2_000;
+/** The result of an attempt, and what follows from it. */
+interface JudgedResult {
+  result: AttemptResult;
+  /** `undefined` if the snippet arrived. */
+  decision: RetryDecision | undefined;
+  /** Whether the result says something about the snippet. */
+  isConclusive: boolean;
+  /** When the result was there, in milliseconds since the epoch. */
+  now: number;
+}
 
-// What a wrong base URL, certificate authority or proxy leads to.
-const setupFailures = new Set<SnippetErrorCode>(['no-route', 'redirect', 'certificate', 'invalid-options']);
+/** How many requests that were answered are kept for probes. A single snippet could begin to fail on its own. */
+const maxProbeCandidates = 10;
 
+/** How long nothing arrives before the user is told, in milliseconds. */
+const outageNoticeDelay = 2_000;
+
+/** The failures that a wrong base URL, certificate authority or proxy leads to. */
+const setupFailureCodes = new Set<SnippetErrorCode>([
+  'no-route',
+  'redirect',
+  'certificate',
+  'invalid-options',
+]);
+
+/** How many snippets may fail like that before the setup counts as wrong: a few may be exceptions. */
 const setupFailuresAllowed = 9;
 
 /**
- * Decides which snippet is asked for next, where and when. Only requests on the wire take slots, not waits.
+ * Decides which snippet is asked for next, at which endpoint, and when. An endpoint is one variant at its base URL.
  *
- * An endpoint is down when more first attempts fail in a row than chance explains. It is doubted when a snippet is to be
- * asked for again and nothing has arrived since it failed. Then one probe at a time asks: in doubt, for a snippet that
- * arrived before; if it is down, for an untried one, or else a failed one. An answer opens it, and the end of patience gives
- * it up. Failures while it is down, or before the first answer, say nothing about their snippets.
+ * A snippet on its way is a job. The job waits in a list for its turn; then an attempt is made for it, which is one HTTP
+ * request. A slot is held by a request on the wire, never by a wait. The number of slots grows with each answer, and shrinks
+ * with each failure. Jobs are drawn at random, so that the first attempts are a fair sample, whatever the order of snippets.
+ *
+ * A service that is down and a snippet that fails on its own look the same in one response. What tells them apart is what
+ * happens to other snippets at that time:
+ *
+ * - An endpoint is healthy until something speaks against it. Any answer makes it healthy again. A refusal such as 404 is an
+ *   answer, too: the service works.
+ * - An endpoint is suspect when a snippet is to be asked for again and nothing has arrived since that snippet failed.
+ * - An endpoint is down when more first attempts in a row have failed than chance explains, or more probes.
+ * - An endpoint is given up when a probe fails after the end of patience. Its snippets fail, and later ones ask only now and
+ *   then. Patience is one clock for all: it starts with the first request that failed since the last answer.
+ * - An endpoint is held while the service asks to wait (`Retry-After`).
+ *
+ * A healthy endpoint gets as many requests as there are slots. An endpoint that is suspect or down gets one probe at a time: a
+ * request that finds out whether the endpoint answers. Three kinds of snippets can serve. A snippet that was answered before
+ * is best while the endpoint is suspect: if the probe fails, the snippet is not to blame. A snippet that was never tried is
+ * best while the endpoint is down, since its answer is of use. A snippet that has failed is the last choice.
+ *
+ * A failure is conclusive, and counts against its snippet, if something has been answered in this run and the endpoint is
+ * neither down nor given up. All other failures say nothing about their snippets. An answer is always conclusive; so is every
+ * failure if there is no patience.
+ *
+ * Policy is elsewhere: retry-policy.ts decides when a snippet is given up, {@link Endpoint} when an endpoint is down.
  */
 export class Scheduler {
   readonly counts: Counts = { requests: 0, retries: 0, fallbacks: 0 };
   readonly #options: SchedulerOptions;
+
+  /** All snippets on their way. */
   readonly #jobs = new Set<Job>();
-  // These wait for their turn.
+  /** Jobs that wait for their first turn. */
   #untried: Job[] = [];
-  #again: Job[] = [];
+  /** Jobs that failed, and wait for another turn. */
+  #retrying: Job[] = [];
+  /** The requests that were answered last, which probes may repeat. Empty until anything has been answered. */
   readonly #answered: SnippetRequest[] = [];
-  /** Ids that failed as with a wrong setup, while nothing else happened. */
-  #setupSuspects: Set<number> | undefined = new Set();
-  /** When the first request was made that failed since the last answer. */
-  #failingSince = Infinity;
-  #isSilent = false;
-  #fallbacksInARow = 0;
-  /** What variant B answers without a route, and whether it has shown that it has one. */
-  #withoutRoute: { baseUrl: string; status: number | undefined } | undefined;
-  #hasRoute = false;
-  #pace: number;
+
+  /** Requests on the wire. */
   #underWay = 0;
+  /** How many requests may be on the wire at once, apart from probes. */
+  #concurrency: number;
+  /** Whether `#dispatch` runs at the next turn of the event loop. */
   #isScheduled = false;
+  /** The alarm is the one timer that calls `#schedule` when something falls due. Aborting its signal ends it. */
   #alarm = new AbortController();
+  /** When the alarm rings, in milliseconds since the epoch. `Infinity` if none is set. */
   #alarmAt = Infinity;
-  readonly #ended = new AbortController();
+
+  /** When the first request was made that failed since the last answer, in milliseconds since the epoch. */
+  #failingSince = Infinity;
+  #isOutageAnnounced = false;
+  /** The ids of snippets that failed as with a wrong setup. `undefined` once anything else has happened. */
+  #setupFailures: Set<number> | undefined = new Set();
+
+  /** Snippets that arrived from variant A alone since variant B rendered the last one. */
+  #fallbacksInARow = 0;
+  /** The last answer of variant B that showed that it has no route for a snippet. */
+  #missingRoute: MissingRoute | undefined;
+  /** Whether variant B has rendered a snippet, or one fell back for another reason than a missing route. */
+  #mayHaveRoute = false;
+
+  /** Aborted when the client is closed. */
+  readonly #closed = new AbortController();
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
-    this.#pace = Math.min(firstPace, options.maxConcurrency());
+    this.#concurrency = Math.min(initialConcurrency, options.maxConcurrency());
   }
 
-  /** What variant B answers, if each snippet fell back for want of its route. */
-  get routeMissing():
-    | {
-        baseUrl: string;
-        status: number | undefined;
-      }
-    | undefined {
-    return this.#hasRoute ? undefined : this.#withoutRoute;
+  /** The missing route of variant B, if each snippet that fell back did so because variant B has no route for it. */
+  get missingRoute(): MissingRoute | undefined {
+    return this.#mayHaveRoute ? undefined : this.#missingRoute;
   }
 
-  /** @throws SnippetError, or the reason of `signal`. */
+  get #hasAnyAnswer() {
+    return this.#answered.length > 0;
+  }
+
+  /**
+   * Fetches one snippet: attempts, waits and the fallback from variant B to variant A.
+   *
+   * @param endpoints one or two, in the order of preference.
+   * @throws SnippetError, or the reason of `signal`.
+   */
   async fetch(
     request: SnippetRequest,
     endpoints: readonly Endpoint[],
     signal?: AbortSignal,
-  ): Promise<Arrival> {
-    this.#ended.signal.throwIfAborted();
+  ): Promise<JobResult> {
+    this.#closed.signal.throwIfAborted();
     const { clock, limits } = this.#options;
-    const job = createJob(request, endpoints, clock.now(), signal);
+    const job = new Job(request, endpoints, clock.now(), signal);
     this.#jobs.add(job);
+
     try {
-      const attempts = pRetry(() => this.#attempt(job), {
+      const attempts = pRetry(() => this.#enqueue(job), {
         retries: limits.mostAttempts - 1,
-        // An attempt waits by itself: p-retry knows neither Retry-After nor other snippets.
+        // p-retry's own waits know neither Retry-After nor other snippets. A job waits in the scheduler's lists instead.
         minTimeout: 0,
         signal: job.signal,
-        shouldConsumeRetry: ({ retriesConsumed }) => job.counted > retriesConsumed,
+        shouldConsumeRetry: ({ retriesConsumed }) => job.conclusiveAttempts > retriesConsumed,
         shouldRetry: ({ error }) => error instanceof SnippetError && this.#mayRetry(job, error.code),
       });
       return await unlessAborted(job.signal, attempts);
     } catch (error) {
       this.#withdraw(job);
-      if (error instanceof SnippetError) this.#noteLoss(request, error.code);
+      if (error instanceof SnippetError) this.#noteFailedSnippet(request, error.code);
       throw error;
     } finally {
       this.#jobs.delete(job);
-      if (this.#jobs.size === 0) {
-        this.#endAlarm();
-        // What comes later has its own patience.
-        if (!this.#options.endpoints.some(({ isGivenUp }) => isGivenUp)) this.#failingSince = Infinity;
-      }
+      if (this.#jobs.size === 0) this.#becomeIdle();
     }
   }
 
-  end(error: SnippetError): void {
-    this.#ended.abort(error);
-    this.#endAll(error);
+  /** Ends all jobs, and refuses later ones. */
+  close(error: SnippetError): void {
+    this.#closed.abort(error);
+    this.#endAllJobs(error);
   }
 
-  #endAll(error: unknown) {
+  #endAllJobs(reason: unknown) {
     this.#untried = [];
-    this.#again = [];
-    for (const { stop } of this.#jobs) stop.abort(error);
+    this.#retrying = [];
+    for (const { controller } of this.#jobs) controller.abort(reason);
   }
 
-  #noteLoss({ id }: SnippetRequest, code: SnippetErrorCode) {
-    if (setupFailures.has(code)) this.#setupSuspects?.add(id);
-    else this.#setupSuspects = undefined;
-    const isMisled = (this.#setupSuspects?.size ?? 0) > setupFailuresAllowed;
-    if (!isMisled && decisionFor(code) !== 'end') return;
-    this.#endAll(new SnippetError('aborted', 'not asked for: every request would fail the same way.'));
+  #becomeIdle() {
+    this.#endAlarm();
+    // Snippets that come later have their own patience, unless the service is given up already.
+    if (!this.#options.endpoints.some(({ isGivenUp }) => isGivenUp)) this.#failingSince = Infinity;
   }
 
-  #attempt(job: Job) {
-    job.attempt = Promise.withResolvers();
-    (job.attempts === 0 ? this.#untried : this.#again).push(job);
+  /** Decides whether the failure of a snippet shows that all others would fail, too. */
+  #noteFailedSnippet({ id }: SnippetRequest, code: SnippetErrorCode) {
+    if (setupFailureCodes.has(code)) this.#setupFailures?.add(id);
+    else this.#setupFailures = undefined;
+
+    const isSetupWrong = (this.#setupFailures?.size ?? 0) > setupFailuresAllowed;
+    if (!isSetupWrong && decisionFor(code) !== 'end') return;
+    this.#endAllJobs(new SnippetError('aborted', 'not asked for: every request would fail the same way.'));
+  }
+
+  /** Lets a job wait for its turn. Resolves or rejects with the outcome of one attempt. */
+  #enqueue(job: Job) {
+    job.outcome = Promise.withResolvers();
+    (job.attempts === 0 ? this.#untried : this.#retrying).push(job);
     this.#schedule();
-    return job.attempt.promise;
+    return job.outcome.promise;
   }
 
+  /** Decides whether another attempt follows a failed one, and when. */
   #mayRetry(job: Job, code: SnippetErrorCode) {
     const { clock, limits } = this.#options;
     const now = clock.now();
     const milliseconds = nextWait(decisionFor(code), job, { now, random: clock.random() }, limits);
     if (milliseconds === undefined) return false;
+
     job.spent += milliseconds;
     job.notBefore = now + milliseconds;
     return true;
   }
 
+  /** Takes a job out of the list in which it waits. */
   #withdraw(job: Job) {
-    for (const list of [this.#untried, this.#again]) {
-      const at = list.indexOf(job);
-      if (at !== -1) list.splice(at, 1);
+    for (const list of [this.#untried, this.#retrying]) {
+      const index = list.indexOf(job);
+      if (index !== -1) list.splice(index, 1);
     }
   }
 
-  /** Once for all that come together: the first request is drawn from all. */
+  /**
+   * Calls `#dispatch` at the next turn of the event loop: once for all jobs that come together, so that the first
+   * request is drawn from all of them.
+   */
   #schedule() {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -167,301 +249,354 @@ export class Scheduler {
       try {
         this.#dispatch(this.#options.clock.now());
       } catch (error) {
-        // It would end the process.
-        this.#endAll(error);
+        // Throwing inside setImmediate would crash Node, so the waiting jobs fail instead.
+        this.#endAllJobs(error);
       }
     });
   }
 
-  /** Reads the clock once: what falls due between two readings gets no alarm. */
+  /**
+   * Starts whatever is due, and sets the alarm for what is not.
+   *
+   * @param now one reading of the clock for everything: what fell due between two readings would be neither started nor
+   * waited for.
+   */
   #dispatch(now: number) {
     const { endpoints } = this.#options;
-    if (endpoints.some((one) => ['held', 'given-up'].includes(one.statusAt(now)))) {
-      const stays = (job: Job) => {
-        const refusal = this.#refusal(job, now);
-        if (refusal) job.stop.abort(refusal);
-        return !refusal;
-      };
-      this.#untried = this.#untried.filter(stays);
-      this.#again = this.#again.filter(stays);
-    }
-    this.#announceSilence(now);
+    this.#refuseJobs(now);
+    this.#announceOutage(now);
     for (const endpoint of endpoints) this.#sendProbe(endpoint, now);
-    if (endpoints.some((one) => one.statusAt(now) === 'healthy')) {
-      const startOne = () => this.#dispatchOne(this.#untried, now) || this.#dispatchOne(this.#again, now);
-      while (this.#underWay < this.#pace && startOne());
+
+    if (endpoints.some((endpoint) => endpoint.statusAt(now) === 'healthy')) {
+      const startOne = () => this.#startOneOf(this.#untried, now) || this.#startOneOf(this.#retrying, now);
+      while (this.#underWay < this.#concurrency && startOne());
     }
     this.#setAlarm(now);
   }
 
-  /** Starts one at random: the first answers say something about all. */
-  #dispatchOne(jobs: Job[], now: number): boolean {
-    const from = Math.floor(this.#options.clock.random() * jobs.length);
-    for (let tried = 0; tried < jobs.length; tried += 1) {
-      const at = (from + tried) % jobs.length;
-      const job = jobs[at] as Job;
+  /**
+   * Starts an attempt for one of the jobs, drawn at random: the first answers then say something about all.
+   *
+   * @returns whether an attempt was started.
+   */
+  #startOneOf(jobs: Job[], now: number): boolean {
+    const start = Math.floor(this.#options.clock.random() * jobs.length);
+    for (let offset = 0; offset < jobs.length; offset += 1) {
+      const index = (start + offset) % jobs.length;
+      const job = jobs[index] as Job;
       if (job.notBefore > now) continue;
-      const way = chooseRoute(job.ways, now);
-      const { endpoint } = way;
+      const route = chooseRoute(job.routes, now);
+      const { endpoint } = route;
       if (endpoint.statusAt(now) !== 'healthy') continue;
-      if (this.#needsProbe(job, way, now)) {
+
+      if (this.#needsProbe(job, route, now)) {
         endpoint.isSuspect = true;
         this.#sendProbe(endpoint, now);
-        return this.#dispatchOne(jobs, now);
+        // The probe may have taken a job out of the list, and other jobs may have another route.
+        return this.#startOneOf(jobs, now);
       }
-      jobs[at] = jobs.at(-1) as Job;
+
+      // The order of the list means nothing, so the last job fills the gap.
+      jobs[index] = jobs.at(-1) as Job;
       jobs.pop();
-      job.attempt.resolve(this.#ask(job, way, now, false));
+      job.outcome.resolve(this.#makeAttempt(job, route, now, false));
       return true;
     }
     return false;
   }
 
-  /** Whether nothing has arrived since this snippet failed there. One that may fall back asks twice without a probe. */
-  #needsProbe({ ways: [first, second] }: Job, way: Route, now: number) {
-    const { endpoint, failures, lastFailureAt } = way;
+  /** Decides whether an endpoint becomes suspect, because nothing has arrived since this snippet failed there. */
+  #needsProbe({ routes: [first, second] }: Job, route: Route, now: number) {
+    const { endpoint, failures, lastFailureAt } = route;
     if (this.#options.patience === 0 || failures === 0 || endpoint.lastAnswerAt > lastFailureAt) return false;
-    return way !== first || second?.endpoint.statusAt(now) !== 'healthy';
+    // A snippet that may fall back asks variant B twice without a probe.
+    const mayFallBack = route === first && second?.endpoint.statusAt(now) === 'healthy';
+    return !mayFallBack;
   }
 
-  #refusal(job: Job, now: number) {
+  /** Ends the waiting jobs that nothing is to be expected for. */
+  #refuseJobs(now: number) {
+    const mayRefuse = this.#options.endpoints.some((endpoint) => {
+      const status = endpoint.statusAt(now);
+      return status === 'held' || status === 'given-up';
+    });
+    if (!mayRefuse) return;
+
+    const stays = (job: Job) => {
+      const refusal = this.#refusalOf(job, now);
+      if (refusal) job.controller.abort(refusal);
+      return !refusal;
+    };
+    this.#untried = this.#untried.filter(stays);
+    this.#retrying = this.#retrying.filter(stays);
+  }
+
+  /** Decides whether a job is worth waiting for: not if the service asks for too long a pause, or is given up. */
+  #refusalOf(job: Job, now: number): SnippetError | undefined {
     const { limits } = this.#options;
-    const { request, ways, attempts } = job;
-    const { heldUntil, variant, triedFor, lastFailure = {} } = chooseRoute(ways, now).endpoint;
-    const place = { snippetId: request.id, variant, attempts };
+    const { request, routes, attempts } = job;
+    const { heldUntil, variant, triedFor, lastFailure = {} } = chooseRoute(routes, now).endpoint;
+    const fields = { snippetId: request.id, variant, attempts };
+
     const pause = heldUntil - now;
     if (pause > 0) {
       if (pause <= limits.retryAfter && pause < limits.deadline - job.spent) return undefined;
-      return new SnippetError('rate-limited', `the service asks to wait ${formatDuration(pause)}`, place);
+      return new SnippetError('rate-limited', `the service asks to wait ${formatDuration(pause)}`, fields);
     }
-    if (!ways.every(({ endpoint }) => endpoint.isGivenUp)) return undefined;
-    // Those that come later still ask now and then.
-    const isLate = ways.every(({ endpoint }) => endpoint.givenUpAt < job.cameAt);
-    const mayAsk = ways.some(({ endpoint }) => endpoint.hasProbe || now >= endpoint.nextProbeAt);
+
+    if (!routes.every(({ endpoint }) => endpoint.isGivenUp)) return undefined;
+    // Jobs that came after the service was given up still ask now and then.
+    const isLate = routes.every(({ endpoint }) => endpoint.givenUpAt < job.createdAt);
+    const mayAsk = routes.some(({ endpoint }) => endpoint.hasProbe || now >= endpoint.nextProbeAt);
     if (isLate && mayAsk) return undefined;
-    // In whole seconds: one reason for all.
+
+    // The time is rounded to seconds, so that all snippets have the same reason and it is reported once.
     const time = formatDuration(Math.round(triedFor / 1000) * 1000 || triedFor);
     const reason = `no request has succeeded for ${time}; the last one failed: ${describeAttempt(lastFailure)}`;
-    return new SnippetError('unavailable', reason, place);
+    return new SnippetError('unavailable', reason, fields);
   }
 
+  /** How long an endpoint that gives no answer is tried, in milliseconds. */
   #patienceFor({ lastFailure }: Endpoint) {
     const { patience, limits } = this.#options;
-    const isAbsent = lastFailure?.isUnreachable && this.#answered.length === 0;
+    const isAbsent = lastFailure?.isUnreachable && !this.#hasAnyAnswer;
     return Math.min(patience, isAbsent ? patienceWhereUnreachable : patience, limits.deadline);
   }
 
-  #patienceEnds(endpoint: Endpoint) {
+  #patienceEndsAt(endpoint: Endpoint) {
     return this.#failingSince + this.#patienceFor(endpoint);
   }
 
-  /** One always asks when patience ends. */
+  /** When the next probe of an endpoint is due. There is always one when patience ends. */
   #probeDueAt(endpoint: Endpoint) {
     const { nextProbeAt, isGivenUp } = endpoint;
-    return isGivenUp ? nextProbeAt : Math.min(nextProbeAt, this.#patienceEnds(endpoint));
+    return isGivenUp ? nextProbeAt : Math.min(nextProbeAt, this.#patienceEndsAt(endpoint));
   }
 
-  /** Asks whether an endpoint responds, if snippets wait that cannot ask the other one. */
+  /** Decides whether an endpoint is probed now, and with which snippet. Nothing is probed that no job waits for. */
   #sendProbe(endpoint: Endpoint, now: number) {
     const { clock, limits, maxConcurrency } = this.#options;
     const status = endpoint.statusAt(now);
     if (status === 'healthy' || status === 'held' || endpoint.hasProbe) return;
     if (this.#underWay >= maxConcurrency() || now < this.#probeDueAt(endpoint)) return;
-    const waits = ({ ways }: Job) =>
-      chooseRoute(ways, now).endpoint === endpoint ||
-      (ways.some((way) => way.endpoint === endpoint) &&
-        !ways.some((way) => way.endpoint.statusAt(now) === 'healthy'));
-    const untried = this.#untried.filter(waits);
-    const again = this.#again.filter(waits);
-    if (untried.length + again.length === 0) return;
+
+    const untried = this.#untried.filter((job) => waitsFor(job, endpoint, now));
+    const retrying = this.#retrying.filter((job) => waitsFor(job, endpoint, now));
+    if (untried.length + retrying.length === 0) return;
+
     endpoint.hasProbe = true;
     endpoint.nextProbeAt = now + probeDelay(endpoint.failedProbes, clock.random(), limits);
-    const answered = this.#answered.filter(({ id }) => again.every(({ request }) => request.id !== id));
-    // One that may never arrive proves nothing. An answer to an untried one is of use.
+
+    // A snippet that is failing now proves nothing, even if it was answered before.
+    const answered = this.#answered.filter(({ id }) => retrying.every(({ request }) => request.id !== id));
     if (answered.length > 0 && (status === 'suspect' || untried.length === 0)) {
-      this.counts.retries += 1;
-      const request = pickOne(answered, clock.random());
-      const milliseconds = limits.attemptTimeout;
-      const turn = { request, endpoint, isProbe: true, isFirst: false, startedAt: now, milliseconds };
-      // It throws when the client ends.
-      this.#send(turn, this.#ended.signal).catch(() => {});
+      this.#repeatAnswered(pickRandom(answered, clock.random()), endpoint, now);
       return;
     }
-    const job = pickOne(untried.length > 0 ? untried : again, clock.random());
+
+    const job = pickRandom(untried.length > 0 ? untried : retrying, clock.random());
     this.#withdraw(job);
-    const way = job.ways.find((one) => one.endpoint === endpoint) as Route;
-    job.attempt.resolve(this.#ask(job, way, now, true));
+    const route = job.routes.find((candidate) => candidate.endpoint === endpoint) as Route;
+    job.outcome.resolve(this.#makeAttempt(job, route, now, true));
   }
 
+  /** Makes a probe that no job waits for: it repeats a request that was answered before. */
+  #repeatAnswered(request: SnippetRequest, endpoint: Endpoint, startedAt: number) {
+    this.counts.retries += 1;
+    const timeout = this.#options.limits.attemptTimeout;
+    const attempt = { request, endpoint, isProbe: true, isFirst: false, startedAt, timeout };
+    // Sending rejects only when the client is closed, and nobody waits for this result.
+    this.#send(attempt, this.#closed.signal).catch(() => {});
+  }
+
+  /** Sets the alarm for the next time at which anything falls due, unless it rings before. */
   #setAlarm(now: number) {
     const { clock, endpoints, patience } = this.#options;
-    let at = Infinity;
+    let nextAt = Infinity;
     const consider = (time: number) => {
-      if (time > now && time < at) at = time;
+      if (time > now && time < nextAt) nextAt = time;
     };
-    if (this.#untried.length + this.#again.length > 0) {
+
+    if (this.#untried.length + this.#retrying.length > 0) {
       for (const endpoint of endpoints) {
         consider(endpoint.heldUntil);
         if (endpoint.statusAt(now) !== 'healthy' && !endpoint.hasProbe) consider(this.#probeDueAt(endpoint));
       }
     }
-    for (const { notBefore } of this.#again) consider(notBefore);
-    if (patience > 0 && this.#jobs.size > 0 && !this.#isSilent)
-      consider(this.#failingSince + silenceBeforeNotice);
-    if (at >= this.#alarmAt) return;
+    for (const { notBefore } of this.#retrying) consider(notBefore);
+    if (patience > 0 && this.#jobs.size > 0 && !this.#isOutageAnnounced) {
+      consider(this.#failingSince + outageNoticeDelay);
+    }
+    if (nextAt >= this.#alarmAt) return;
+
     this.#endAlarm();
-    this.#alarmAt = at;
+    this.#alarmAt = nextAt;
     const ring = () => {
       this.#endAlarm();
       this.#schedule();
     };
-    clock.wait(at - now, this.#alarm.signal).then(ring, () => {});
+    clock.wait(nextAt - now, this.#alarm.signal).then(ring, () => {});
   }
 
   #endAlarm() {
-    // An abort makes an error.
+    // Aborting creates an error, which takes time: nothing is aborted if no alarm is set.
     if (this.#alarmAt === Infinity) return;
     this.#alarm.abort();
     this.#alarm = new AbortController();
     this.#alarmAt = Infinity;
   }
 
-  async #ask(job: Job, way: Route, startedAt: number, isProbe: boolean) {
+  /**
+   * Makes one attempt for a job, and notes what it says about the snippet.
+   *
+   * @throws SnippetError if the attempt failed. Another one may follow.
+   */
+  async #makeAttempt(job: Job, route: Route, startedAt: number, isProbe: boolean): Promise<JobResult> {
     const { attemptTimeout, deadline } = this.#options.limits;
     const { request } = job;
-    const { endpoint } = way;
+    const { endpoint } = route;
     const { variant } = endpoint;
     const isFirst = job.attempts === 0;
-    const milliseconds = Math.min(attemptTimeout, deadline - job.spent);
+    const timeout = Math.min(attemptTimeout, deadline - job.spent);
     if (isFirst) job.startedAt = startedAt;
     job.attempts += 1;
-    if (way.failures > 0) this.counts.retries += 1;
-    if (endpoint !== job.preferred && !job.isFallback && !job.preferred.isAbandoned) {
-      job.isFallback = true;
-      this.counts.fallbacks += 1;
-      if (job.ways.length > 1) this.#hasRoute = true;
-    }
-    const turn = { request, endpoint, isProbe, isFirst, startedAt, milliseconds };
-    const { response, verdict, counts, now } = await this.#send(turn, job.signal);
-    const { code, value, status, problem, reason } = response;
-    const { attempts } = job;
-    job.spent += now - startedAt;
-    job.last = way;
-    if (counts) job.counted += 1;
-    if (verdict === 'again') {
-      way.failures += 1;
-      if (counts) way.conclusiveFailures += 1;
-      way.lastFailureAt = now;
-      // Failures of the same time are noted first: together they may show that it is down.
+    if (route.failures > 0) this.counts.retries += 1;
+    this.#noteFallback(job, endpoint);
+
+    const attempt = { request, endpoint, isProbe, isFirst, startedAt, timeout };
+    const { result, decision, isConclusive, now } = await this.#send(attempt, job.signal);
+    job.recordAttempt(route, now - startedAt, isConclusive);
+
+    if (decision === 'retry') {
+      job.recordFailure(route, now, isConclusive);
+      // Failures of the same moment are noted before any of them is judged: together they may show an outage.
       await nextTurn();
     } else {
-      // Its failures before were chance.
-      for (const one of job.ways) one.endpoint.failedBefore += one.conclusiveFailures;
+      job.recordAnswer();
     }
-    if (!code) {
-      this.#noteArrival(job, variant);
-      return { ...value, variant, attempts, milliseconds: now - job.startedAt };
+
+    if (!result.code) {
+      this.#noteArrivedSnippet(job, variant);
+      return { ...result.snippet, variant, attempts: job.attempts, milliseconds: now - job.startedAt };
     }
-    if (verdict === 'elsewhere') {
-      job.ways = job.ways.filter((one) => one !== way);
-      if (variant === 'render') this.#withoutRoute = { baseUrl: endpoint.base.href, status };
+    if (decision === 'other-variant') {
+      job.removeRoute(route);
+      if (variant === 'render') {
+        this.#missingRoute = { baseUrl: endpoint.base.href, status: result.status };
+      }
     }
-    const afterAttempts = attempts === 1 ? '' : ` (${attempts} attempts)`;
-    const cause = reason === undefined ? undefined : new Error(reason);
-    const fields = { snippetId: request.id, variant, attempts, status, problem, cause };
-    throw new SnippetError(code, `${describeAttempt(response)}${afterAttempts}`, fields);
+    throw job.errorOf(result.code, result, variant);
   }
 
-  async #send(turn: Turn, signal: AbortSignal) {
-    const { ask, clock } = this.#options;
+  /** Counts a fallback: the first attempt of a job at variant A, unless the run has left variant B. */
+  #noteFallback(job: Job, endpoint: Endpoint) {
+    const { preferred, isFallback, routes } = job;
+    if (endpoint === preferred || isFallback || preferred.isAbandoned) return;
+    job.isFallback = true;
+    this.counts.fallbacks += 1;
+    // A missing route would have been removed from the job.
+    if (routes.length > 1) this.#mayHaveRoute = true;
+  }
+
+  /** Makes one HTTP request, and notes what the result says about its endpoint. */
+  async #send(attempt: Attempt, signal: AbortSignal): Promise<JudgedResult> {
+    const { sendRequest, clock } = this.#options;
     this.#underWay += 1;
     this.counts.requests += 1;
-    const response = await ask(turn, signal).finally(() => {
+    const result = await sendRequest(attempt, signal).finally(() => {
       this.#underWay -= 1;
-      if (turn.isProbe) turn.endpoint.hasProbe = false;
+      if (attempt.isProbe) attempt.endpoint.hasProbe = false;
       this.#schedule();
     });
+
     const now = clock.now();
-    const verdict = response.code && decisionFor(response.code);
-    const counts = verdict !== 'again' || this.#noteFailure(turn, response, now);
-    if (verdict !== 'again') this.#noteAnswer(turn, now);
-    return { response, verdict, counts, now };
+    const decision = result.code && decisionFor(result.code);
+    if (decision === 'retry') {
+      const isConclusive = this.#noteFailure(attempt, result, now);
+      return { result, decision, isConclusive, now };
+    }
+    this.#noteAnswer(attempt, now);
+    return { result, decision, isConclusive: true, now };
   }
 
-  #noteAnswer({ endpoint, request, isFirst }: Turn, now: number) {
-    endpoint.firstFailed += endpoint.consecutiveFirstFailures.size;
-    endpoint.consecutiveFirstFailures.clear();
-    endpoint.answered += 1;
-    if (isFirst) endpoint.firstAnswered += 1;
-    endpoint.lastAnswerAt = now;
-    endpoint.isSuspect = false;
-    endpoint.failedProbes = 0;
-    endpoint.nextProbeAt = 0;
+  /** Notes that an endpoint has answered, whatever the answer: it is healthy, and keeps up with more requests. */
+  #noteAnswer(attempt: Attempt, now: number) {
+    const { maxConcurrency, notify } = this.#options;
+    const { endpoint, request } = attempt;
+    endpoint.recordAnswer(attempt, now);
     this.#failingSince = Infinity;
     this.#answered.unshift(request);
-    this.#answered.length = Math.min(this.#answered.length, probeCandidatesKept);
-    this.#pace = Math.min(this.#pace + 1, this.#options.maxConcurrency());
-    if (!this.#isSilent) return;
-    this.#isSilent = false;
-    this.#options.notify({ kind: 'recovered', origin: endpoint.base.origin });
+    this.#answered.length = Math.min(this.#answered.length, maxProbeCandidates);
+    this.#concurrency = Math.min(this.#concurrency + 1, maxConcurrency());
+
+    if (!this.#isOutageAnnounced) return;
+    this.#isOutageAnnounced = false;
+    notify({ kind: 'recovered', origin: endpoint.base.origin });
   }
 
-  #noteArrival({ isFallback, preferred }: Job, variant: Variant) {
+  /**
+   * Notes that an attempt failed in a way that may be temporary, and decides whether the endpoint is given up.
+   *
+   * @returns whether the failure is conclusive.
+   */
+  #noteFailure(attempt: Attempt, result: AttemptResult, now: number) {
+    const { limits, maxConcurrency, patience } = this.#options;
+    const { endpoint, isProbe, startedAt } = attempt;
+    if (this.#failingSince === Infinity) this.#failingSince = startedAt;
+    // Never below the start: a few snippets that keep failing must not slow down all others.
+    const halved = Math.max(initialConcurrency, Math.floor(this.#concurrency / 2));
+    this.#concurrency = Math.min(halved, maxConcurrency());
+
+    endpoint.recordFailure(attempt, result, now);
+    if (isProbe && now >= this.#patienceEndsAt(endpoint)) {
+      endpoint.giveUp(now, now - this.#failingSince, now + limits.outageCap);
+    }
+    if (result.retryAfter !== undefined) this.#hold(endpoint, result.retryAfter, now);
+
+    return patience === 0 || (this.#hasAnyAnswer && !endpoint.isDown && !endpoint.isGivenUp);
+  }
+
+  /** Notes that a snippet has arrived, and decides whether the run stays with variant A from now on. */
+  #noteArrivedSnippet({ isFallback, preferred }: Job, variant: Variant) {
     const { limits, notify } = this.#options;
-    this.#setupSuspects = undefined;
+    this.#setupFailures = undefined;
     if (variant === 'render') {
-      this.#hasRoute = true;
+      this.#mayHaveRoute = true;
       this.#fallbacksInARow = 0;
     }
-    // Only those that arrive count: both variants may be down.
+
+    // A fallback counts once it has arrived: if both variants are down, there is no reason to leave variant B.
     if (!isFallback || variant === 'render') return;
     this.#fallbacksInARow += 1;
     if (preferred.isAbandoned || this.#fallbacksInARow < limits.fallbacksInARow) return;
     preferred.isAbandoned = true;
-    notify({ kind: 'render-given-up', isRouteMissing: !!this.routeMissing });
+    notify({ kind: 'render-given-up', isRouteMissing: !!this.missingRoute });
   }
 
-  /** @returns whether the failure counts against its snippet. */
-  #noteFailure(turn: Turn, response: AttemptResult, now: number) {
-    const { limits, maxConcurrency, patience } = this.#options;
-    const { endpoint, request, isProbe, isFirst, startedAt } = turn;
-    if (this.#failingSince === Infinity) this.#failingSince = startedAt;
-    endpoint.lastFailure = response;
-    // Not below its start: a few that keep failing must not slow down the others.
-    this.#pace = Math.min(Math.max(firstPace, Math.floor(this.#pace / 2)), maxConcurrency());
-    if (isFirst) endpoint.consecutiveFirstFailures.add(request.id);
-    if (isProbe) {
-      endpoint.failedProbes += 1;
-      // It may have been chance: the next one asks at once.
-      if (!endpoint.isDown) endpoint.nextProbeAt = now;
-      if (now >= this.#patienceEnds(endpoint)) {
-        endpoint.givenUpAt = now;
-        endpoint.triedFor = now - this.#failingSince;
-        endpoint.nextProbeAt = now + limits.outageCap;
-      }
-    }
-    const { retryAfter } = response;
-    if (retryAfter !== undefined) this.#hold(endpoint, retryAfter, now);
-    return patience === 0 || (this.#answered.length > 0 && !endpoint.isDown && !endpoint.isGivenUp);
-  }
-
-  #announceSilence(now: number) {
+  /** Decides whether the user is told that nothing arrives. */
+  #announceOutage(now: number) {
     const { endpoints, notify, patience } = this.#options;
-    if (patience === 0 || this.#isSilent) return;
-    const isAnyTrusted = endpoints.some((one) => ['healthy', 'held'].includes(one.statusAt(now)));
-    if (isAnyTrusted && this.#answered.length > 0) return;
+    if (patience === 0 || this.#isOutageAnnounced) return;
+
+    const isAnyTrusted = endpoints.some((endpoint) => {
+      const status = endpoint.statusAt(now);
+      return status === 'healthy' || status === 'held';
+    });
+    if (isAnyTrusted && this.#hasAnyAnswer) return;
     const endpoint = endpoints.find(({ lastFailure }) => lastFailure);
-    if (!endpoint?.lastFailure || now < this.#failingSince + silenceBeforeNotice) return;
-    this.#isSilent = true;
+    if (!endpoint?.lastFailure || now < this.#failingSince + outageNoticeDelay) return;
+
+    this.#isOutageAnnounced = true;
     notify({
       kind: 'failing',
       origin: endpoint.base.origin,
       reason: describeAttempt(endpoint.lastFailure),
-      until: this.#patienceEnds(endpoint),
+      until: this.#patienceEndsAt(endpoint),
       patience: this.#patienceFor(endpoint),
     });
   }
 
+  /** Notes that the service asks to wait. A pause that is waited for is announced once. */
   #hold({ base, heldUntil }: Endpoint, milliseconds: number, now: number) {
     const { endpoints, limits, notify } = this.#options;
     const until = now + milliseconds;
@@ -470,8 +605,17 @@ export class Scheduler {
       notify({ kind: 'held', origin: base.origin, milliseconds });
     }
     // The pause is about the origin, which both variants may share.
-    for (const one of endpoints) if (one.base.origin === base.origin) one.heldUntil = until;
+    for (const endpoint of endpoints) {
+      if (endpoint.base.origin === base.origin) endpoint.heldUntil = until;
+    }
   }
 }
 
-const pickOne = <T>(list: readonly T[], random: number) => list[Math.floor(random * list.length)] as T;
+/** Whether a job can do nothing but wait for this endpoint. */
+function waitsFor({ routes }: Job, endpoint: Endpoint, now: number): boolean {
+  if (chooseRoute(routes, now).endpoint === endpoint) return true;
+  const hasRoute = routes.some((route) => route.endpoint === endpoint);
+  return hasRoute && !routes.some((route) => route.endpoint.statusAt(now) === 'healthy');
+}
+
+const pickRandom = <T>(list: readonly T[], random: number) => list[Math.floor(random * list.length)] as T;

@@ -2,63 +2,83 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Dispatcher } from 'undici';
 import { timerLength } from '../clock.ts';
-import { firstPace } from '../limits.ts';
+import { initialConcurrency } from '../limits.ts';
 import { createDispatcher } from './connections.ts';
 import { toTransportError } from './network-errors.ts';
-import { type Transport, TransportError, type TransportOptions } from './transport.ts';
+import { type HttpResponse, type Transport, TransportError, type TransportOptions } from './transport.ts';
 import { loadUndici, userAgent } from './undici.ts';
 
-/** HTTPS with its own connections, opened by the first request. */
+/** Carries requests over HTTPS, with connections of its own that the first request opens. */
 export function httpsTransport(options: TransportOptions): Transport {
-  const { server = 'the service', needsEnd } = options;
+  const { server = 'the service', refuseCloseDelimited } = options;
   const sockets = new Set<Socket>();
   let dispatcher: Dispatcher | undefined;
+
   return {
-    async send({ url, headers, milliseconds }, signal) {
-      const timeout = new AbortController();
-      const timer = setTimeout(() => timeout.abort(), timerLength(milliseconds));
+    async send({ url, headers, timeout }, signal) {
+      // undici's own timeouts cover silence alone: only a signal ends an answer that trickles.
+      const timeoutController = new AbortController();
+      const timer = setTimeout(() => timeoutController.abort(), timerLength(timeout));
       try {
         dispatcher ??= createDispatcher(options, sockets);
         const response = await loadUndici().request(url, {
           dispatcher,
-          signal: AbortSignal.any([signal, timeout.signal]),
+          signal: AbortSignal.any([signal, timeoutController.signal]),
           headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': userAgent },
         });
         const body = await response.body.bytes();
-        const { statusCode: status } = response;
-        const header = (name: string) => [response.headers[name]].flat()[0];
-        const saysItsEnd = header('content-length') || /chunked$/i.test(header('transfer-encoding') ?? '');
-        if (needsEnd && status === 200 && !saysItsEnd) {
+        if (refuseCloseDelimited && response.statusCode === 200 && isCloseDelimited(response)) {
           throw new TransportError('network', `${server} did not say where its answer ends`);
         }
-        const contentType = header('content-type') ?? '';
-        return { status, contentType, retryAfter: header('retry-after'), etag: header('etag'), body };
+        return toHttpResponse(response, body);
       } catch (error) {
         signal.throwIfAborted();
-        if (timeout.signal.aborted) {
-          throw new TransportError(
-            'timeout',
-            `no complete answer within ${Math.round(milliseconds) / 1000} s`,
-          );
+        if (timeoutController.signal.aborted) {
+          throw new TransportError('timeout', `no complete answer within ${Math.round(timeout) / 1000} s`);
         }
         throw error instanceof TransportError ? error : toTransportError(error, options.limits, server);
       } finally {
         clearTimeout(timer);
       }
     },
+
     get capacity() {
       const areMultiplexed = [...sockets].every((socket) => (socket as TLSSocket).alpnProtocol === 'h2');
-      return areMultiplexed ? Infinity : firstPace;
+      return areMultiplexed ? Infinity : initialConcurrency;
     },
+
     async close() {
-      // First: destroying the dispatcher alone hands an error to each closing HTTP/2 stream.
-      const close = (socket: Socket) => new Promise((resolve) => socket.destroy().once('close', resolve));
-      await Promise.all(Array.from(sockets, close));
+      // The sockets are closed before the dispatcher, which alone would hand an error to each closing HTTP/2 stream.
+      await Promise.all(Array.from(sockets, closeSocket));
       try {
         await dispatcher?.destroy();
       } catch {
-        // Nothing depends on it.
+        // The connections are closed already, so nothing depends on the dispatcher.
       }
     },
   };
 }
+
+type ResponseHeaders = Dispatcher.ResponseData['headers'];
+
+/** The value of a header, or the first of several. */
+const firstHeader = (headers: ResponseHeaders, name: string) => [headers[name]].flat()[0];
+
+/** Whether only the end of the connection says where the body ends (RFC 9112, section 6.3). */
+function isCloseDelimited({ headers }: Dispatcher.ResponseData): boolean {
+  if (firstHeader(headers, 'content-length')) return false;
+  return !/chunked$/i.test(firstHeader(headers, 'transfer-encoding') ?? '');
+}
+
+const toHttpResponse = (
+  { statusCode, headers }: Dispatcher.ResponseData,
+  body: Uint8Array,
+): HttpResponse => ({
+  status: statusCode,
+  contentType: firstHeader(headers, 'content-type') ?? '',
+  retryAfter: firstHeader(headers, 'retry-after'),
+  etag: firstHeader(headers, 'etag'),
+  body,
+});
+
+const closeSocket = (socket: Socket) => new Promise((resolve) => socket.destroy().once('close', resolve));

@@ -2,35 +2,48 @@ import { reasonOf } from '../../text/clean-text.ts';
 import type { Limits } from '../limits.ts';
 import { TransportError } from './transport.ts';
 
-// Node's codes for invalid certificates. UNSPECIFIED may be a weak signature.
-const certificateError =
-  /^(?:ERR_TLS_CERT|(?!ERR_).*(?:_CERT|CERT_|_CRL|CRL_|ISSUER|SIGNATURE))|^(?:HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|UNSPECIFIED)$/;
+/** The parts of an error of Node or undici that say what has happened. */
+type ErrorCause = Pick<NodeJS.ErrnoException, 'code' | 'message'>;
 
-const unreachableCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
-
+/**
+ * Turns an error of Node or undici into one that says what has happened to the request.
+ *
+ * @param server the name of the server in messages.
+ */
 export function toTransportError(error: unknown, limits: Limits, server: string): TransportError {
-  const causes = innermost(error);
+  const causes = innermostCauses(error);
   const { code = '', message } = causes[0] as ErrorCause;
-  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
-    return new TransportError('too-large', `the answer is longer than ${limits.bodyBytes} bytes`);
+
+  switch (code) {
+    case 'UND_ERR_RES_EXCEEDED_MAX_SIZE':
+      return new TransportError('too-large', `the answer is longer than ${limits.bodyBytes} bytes`);
+    case 'UND_ERR_CONNECT_TIMEOUT':
+      return new TransportError('timeout', `no connection within ${limits.connectTimeout / 1000} s`);
+    case 'UND_ERR_HEADERS_TIMEOUT':
+    case 'UND_ERR_BODY_TIMEOUT':
+      return new TransportError('timeout', `${server} sent nothing for ${limits.idleTimeout / 1000} s`);
   }
-  if (code === 'UND_ERR_CONNECT_TIMEOUT') {
-    return new TransportError('timeout', `no connection within ${limits.connectTimeout / 1000} s`);
-  }
-  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
-    return new TransportError('timeout', `${server} sent nothing for ${limits.idleTimeout / 1000} s`);
-  }
-  if (certificateError.test(code)) return new TransportError('certificate', `${message} (${code})`);
+  if (certificateCode.test(code)) return new TransportError('certificate', `${message} (${code})`);
+
   const reason = code === '' || message.includes(code) ? message : `${message} (${code})`;
   const isUnreachable = causes.every(({ code = '' }) => unreachableCodes.has(code));
   return new TransportError('network', reason, isUnreachable);
 }
 
-type ErrorCause = Pick<NodeJS.ErrnoException, 'code' | 'message'>;
+/**
+ * The codes that Node takes from OpenSSL for a certificate that does not verify. UNSPECIFIED stands for all that have no
+ * name, such as a signature that is too weak.
+ */
+const certificateCode =
+  /^(?:ERR_TLS_CERT|(?!ERR_).*(?:_CERT|CERT_|_CRL|CRL_|ISSUER|SIGNATURE))|^(?:HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|UNSPECIFIED)$/;
 
-/** One cause for each IP address that was tried. */
-function innermost(error: unknown): ErrorCause[] {
-  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.flatMap(innermost);
+/** The codes of a port that refuses, and of a name that does not resolve. */
+const unreachableCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
+
+/** The errors at the bottom of a chain of causes: one for each IP address of the server that was tried. */
+function innermostCauses(error: unknown): ErrorCause[] {
+  if (error instanceof AggregateError && error.errors.length > 0)
+    return error.errors.flatMap(innermostCauses);
   if (!(error instanceof Error)) return [{ message: reasonOf(error) }];
-  return error.cause === undefined ? [error] : innermost(error.cause);
+  return error.cause === undefined ? [error] : innermostCauses(error.cause);
 }

@@ -1,18 +1,30 @@
 import type { Limits } from '../limits.ts';
 
+/** A GET request. */
+export interface HttpRequest {
+  url: string;
+  headers: Record<string, string>;
+  /** The most that the request may take, from connecting to the last byte of the body. In milliseconds. */
+  timeout: number;
+}
+
+/** A complete answer: its body has arrived to the last byte. Of a header that was sent several times, the first counts. */
 export interface HttpResponse {
   status: number;
+  /** The header `Content-Type`; empty if there is none. */
   contentType: string;
+  /** The header `Retry-After`. */
   retryAfter: string | undefined;
+  /** The header `ETag`. */
   etag?: string | undefined;
   body: Uint8Array;
 }
 
-/** Why there is no whole answer. Its message is not clean. */
+/** Why there is no complete answer. The message comes from Node or undici, and has to be cleaned before it is shown. */
 export class TransportError extends Error {
-  override readonly name = 'NoAnswer';
+  override readonly name = 'TransportError';
   readonly kind: 'network' | 'timeout' | 'certificate' | 'too-large' | 'invalid-options';
-  /** Whether the port refuses, or the name does not resolve. */
+  /** Whether nothing is there that could answer: the port refuses, or the name does not resolve. */
   readonly isUnreachable: boolean;
 
   constructor(kind: TransportError['kind'], reason: string, isUnreachable = false) {
@@ -22,24 +34,31 @@ export class TransportError extends Error {
   }
 }
 
-/** Tests pass a simulated one. */
+/** The part of a client that carries requests. Tests put a simulated service in its place. */
 export interface Transport {
-  /** Makes one GET request. @throws NoAnswer, or the reason of `signal`. */
-  send(
-    request: { url: string; headers: Record<string, string>; milliseconds: number },
-    signal: AbortSignal,
-  ): Promise<HttpResponse>;
-  /** In requests at once. */
+  /**
+   * Makes one GET request and reads its whole body. Redirects are not followed.
+   *
+   * @throws TransportError, or the reason of `signal`.
+   */
+  send(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;
+  /** How many requests can be under way at once: 20 over HTTP/1.1, any number over HTTP/2. */
   readonly capacity: number;
+  /** Closes the connections. Requests under way fail. */
   close(): Promise<void>;
 }
 
 export interface TransportOptions {
+  /** Certificates (PEM) of authorities to trust in addition to Node's. */
   ca: string | readonly string[] | undefined;
+  /** The most requests that are made at once. */
   concurrency: number;
   limits: Limits;
-  /** What messages call it. @default 'the service' */
+  /** The name of the server in messages. @default 'the service' */
   server?: string;
-  /** Whether to refuse an answer that ends with its connection, maybe cut off. Makes requests over HTTP/1.1. */
-  needsEnd?: boolean;
+  /**
+   * Whether to refuse an answer of status 200 that ends with its connection: nobody knows whether it was cut off. Makes
+   * requests over HTTP/1.1, whose headers tell. @default false
+   */
+  refuseCloseDelimited?: boolean;
 }

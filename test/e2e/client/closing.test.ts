@@ -72,7 +72,7 @@ test('answers to HTTP/2 requests that were just aborted do not crash the process
      const transport = httpsTransport({ ca: certificate.ca, concurrency: 100, limits: defaultLimits });
      const controller = new AbortController();
      await Promise.all(Array.from({ length: 400 }, () =>
-       transport.send({ url: server.origin, headers: {}, milliseconds: 60_000 }, controller.signal)
+       transport.send({ url: server.origin, headers: {}, timeout: 60_000 }, controller.signal)
          .then(() => controller.abort(), () => {})));
      // Undici closes connections after four idle seconds.
      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6_000);
