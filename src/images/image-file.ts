@@ -4,8 +4,8 @@ import type { FoundImage } from '../content/images.ts';
 import type { Assets } from '../settings/settings.ts';
 
 /**
- * The first bytes of each format that is accepted. Anything else is kept from the library that measures images: files made for
- * that have put it into endless loops.
+ * The first bytes of each format that is accepted. Anything else is kept from the library that measures
+ * images: files made for that have put it into endless loops.
  */
 const imageSignatures: Readonly<Record<string, RegExp>> = {
   png: /^\x89PNG\r\n/,
@@ -23,15 +23,19 @@ export function imageType(name: string): string | undefined {
   return format in imageSignatures ? `image/${format}` : undefined;
 }
 
-/** The URL of an image as Astro writes those of its own assets. @param file its name; empty for the URL of the folder */
+/**
+ * The URL of an image as Astro writes those of its own assets.
+ *
+ * @param file its name; empty for the URL of the folder
+ */
 export function imageHref({ folder, prefix }: Assets, file: string): string {
   const start = typeof prefix === 'string' ? prefix : (prefix[extensionOf(file)] ?? prefix['fallback'] ?? '');
   return `${start.replace(/\/$/, '')}/${folder}/${file}`;
 }
 
 /**
- * Finds out what a downloaded image is. Its bytes decide, and the type that it was sent with has to agree: a site must not serve
- * a page or a script that its host calls an image.
+ * Finds out what a downloaded image is. Its bytes decide, and the type that it was sent with has to agree: a
+ * site must not serve a page or a script that its host calls an image.
  */
 export function examineImage(url: URL, bytes: Uint8Array, contentType: string, assets: Assets): FoundImage {
   const declared = (contentType.split(';')[0] ?? '').trim().toLowerCase();
@@ -59,8 +63,8 @@ export function examineImage(url: URL, bytes: Uint8Array, contentType: string, a
 }
 
 /**
- * "big-photo.0123456789abcdef0123.jpg": after the last part of the URL and the bytes. A changed image gets another name, and
- * every name is safe in all file systems and URLs.
+ * "big-photo.0123456789abcdef0123.jpg": after the last part of the URL and the bytes. A changed image gets
+ * another name, and every name is safe in all file systems and URLs.
  */
 function imageFileName({ pathname }: URL, bytes: Uint8Array, extension: string) {
   const lastPart = (pathname.split('/').at(-1) ?? '').replace(/\.\w+$/, '').toLowerCase();

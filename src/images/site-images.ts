@@ -54,8 +54,9 @@ const missingImageLifetime = 60_000;
 /**
  * The images of a run: downloaded from the hosts that the site names, each once, and kept in a cache.
  *
- * The cache holds the bytes under the name that a site serves them by, and for each URL that name and the `ETag`. The next run
- * asks with that `ETag`, so that an unchanged image is not sent again. Without a folder, the cache is in memory.
+ * The cache holds the bytes under the name that a site serves them by, and for each URL that name and the
+ * `ETag`. The next run asks with that `ETag`, so that an unchanged image is not sent again. Without a folder,
+ * the cache is in memory.
  */
 export class SiteImages {
   readonly #hosts: readonly string[];

@@ -9,7 +9,8 @@ interface ContentWithImages {
 }
 
 /**
- * Writes the images of contents into folders of assets. A file that exists already is the same: its name is made from its bytes.
+ * Writes the images of contents into folders of assets. A file that exists already is the same: its name is
+ * made from its bytes.
  *
  * @param read returns the bytes of an image in the cache, by its file name.
  */

@@ -25,7 +25,10 @@ const passedToIsland: Flaw = {
   code: 'on-demand-page',
 };
 
-/** Flaws in Vite's environments in which nothing replaces an embed. `prerender` is not among them: its pages are inlined. */
+/**
+ * Flaws in Vite's environments in which nothing replaces an embed. `prerender` is not among them: its pages
+ * are inlined.
+ */
 const flawsByEnvironment: Readonly<Record<string, { certain: Flaw; perhaps: Flaw }>> = {
   client: {
     certain: {
@@ -60,11 +63,11 @@ export function flawOf(written: WrittenEmbeds, id: string, environment: string):
   return isOnlyWarned ? perhaps : flaw;
 }
 
-/** What one of Vite's environments has been bundled to. */
+/** The result of bundling one of Vite's environments. */
 interface EnvironmentBundle {
   context: Rolldown.PluginContext;
   bundle: Rolldown.OutputBundle;
-  /** What each module that mentions an embed does with it, by the module's id. */
+  /** The modules that mention an embed, by their ids, with what they do with it. */
   mentions: ReadonlyMap<string, WrittenEmbeds>;
   /** Whether `ssr` also renders the prerendered pages, as in Astro 5. */
   isMixed: boolean;
@@ -118,8 +121,8 @@ export function checkBundle(
 export const isCollectionStore = (id: string): boolean => id.endsWith('astro:data-layer-content');
 
 /**
- * Astro's modules that import every entry and image of every collection, shown on a page or not: `astro:content`,
- * `.astro/content-modules.mjs`, `post.mdx?astroPropagatedAssets`.
+ * Astro's modules that import every entry and image of every collection, shown on a page or not:
+ * `astro:content`, `.astro/content-modules.mjs`, `post.mdx?astroPropagatedAssets`.
  */
 const contentModules =
   /astro:content|astro:asset-imports|content-modules\.mjs|data-layer|[?&]astro(?:Content|PropagatedAssets)/;
@@ -127,7 +130,10 @@ const contentModules =
 /** The site's middleware. It runs for prerendered pages, too, so an embed in it may be meant for those. */
 const middleware = /(?:virtual:astro:|astro-internal:)middleware/;
 
-/** Who shows the embed of a module in the server bundle: pages on demand, perhaps these, or prerendered pages alone. */
+/**
+ * Who shows the embed of a module in the server bundle: pages on demand, perhaps these, or prerendered pages
+ * alone.
+ */
 type Reach = 'shown' | 'perhaps' | 'prerendered';
 
 /** Follows the importers of a module up to the pages that are rendered on demand. */

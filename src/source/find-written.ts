@@ -12,10 +12,11 @@ export interface SyntaxNode extends SyntaxParts, SyntaxLists {
 }
 
 /**
- * What a module does with an embed.
+ * Something that a module does with an embed.
  *
  * - `writes`: it creates the element, or has text with its tag.
- * - `passes`: it writes an embed in the slot or the props of a server island. Astro encrypts these, so no file shows them.
+ * - `passes`: it writes an embed in the slot or the props of a server island. Astro encrypts these, so no
+ *   file shows them.
  * - `names`: it mentions the element's name, as in `querySelector('snippet-embed')`.
  * - `imports`: it imports the component.
  */
@@ -31,27 +32,29 @@ type Use = MentionKind | undefined;
 const placeholder = (index: number) => `\ue000${index}\ue001`;
 
 /**
- * The start tag of the element in text: `<snippet-embed id=`, or with an expression behind its name, `<snippet-embed${attributes}>`.
- * Without the lookahead, `<snippet-embedded>` would count.
+ * The start tag of the element in text: `<snippet-embed id=`, or with an expression behind its name,
+ * `<snippet-embed${attributes}>`. Without the lookahead, `<snippet-embedded>` would count.
  */
 const elementOpening = new RegExp(`<${elementName}(?=[\\s/>\\ue000])`, 'i');
 
 /**
- * Examples in text: `<code>…</code>`, an element with `data-snippets-ignore` up to its end tag, and comments. One that is not
- * closed reaches to the end of the text: the rest may be in another string.
+ * Examples in text: `<code>…</code>`, an element with `data-snippets-ignore` up to its end tag, and comments.
+ * One that is not closed reaches to the end of the text: the rest may be in another string.
  */
 const exampleMarkup =
   /<(code|pre|kbd|samp|[\w-]+(?=\s[^>]*\bdata-snippets-ignore))\b[\s\S]*?(?:<\/\1>|$)|<!--[\s\S]*?(?:-->|$)/gi;
 
 /**
- * Functions that create an element or a component by name: `h`, `jsxs`, `createElement`, `_createVNode` and `resolveComponent` of
- * Vue, `$.element` of Svelte, `$$renderComponent` of Astro. Compilers put `_` and `$` before the names.
+ * Functions that create an element or a component by name: `h`, `jsxs`, `createElement`, `_createVNode` and
+ * `resolveComponent` of Vue, `$.element` of Svelte, `$$renderComponent` of Astro. Compilers put `_` and `$`
+ * before the names.
  */
 const elementCreators = /^[_$]*(?:h|element|jsx\w*|create\w*|resolve\w*Component|(?:ssrR|r)enderComponent)$/;
 
 /**
- * Functions that search for their first argument, register it, or print it: `includes`, `lastIndexOf`, `startsWith`,
- * `querySelectorAll`, `customElements.define`, `pattern.test`, `console.warn`, `TypeError`. Text there writes no element.
+ * Functions that search for their first argument, register it, or print it: `includes`, `lastIndexOf`,
+ * `startsWith`, `querySelectorAll`, `customElements.define`, `pattern.test`, `console.warn`, `TypeError`.
+ * Text there writes no element.
  */
 const namingFunctions =
   /^(?:includes|\w*ndexOf|\w+With|split|search|match\w*|replace\w*|querySelector\w*|closest|getElementsByTagName|define|get|whenDefined|test|exec|debug|info|log|warn|error|\w*Error)$/;
@@ -66,7 +69,9 @@ export function findWritten(program: SyntaxNode): WrittenEmbeds {
   return finder.mentions;
 }
 
-/** Visits a syntax tree from its root down, and says of each node what it would mean to write an embed there. */
+/**
+ * Visits a syntax tree from its root down, and says of each node what it would mean to write an embed there.
+ */
 class MentionFinder {
   readonly mentions: Set<MentionKind> = new Set();
 
@@ -118,7 +123,8 @@ class MentionFinder {
     const isExample = props.includes('data-snippets-ignore') || names.some((name) => codeTagName.test(name));
 
     const isElement = names.some((name) => name.toLowerCase() === elementName);
-    // Outside an island, the component is `imports` alone: where a page renders it, the integration sees its element.
+    // Outside an island, the component is `imports` alone: where a page renders it, the integration sees its
+    // element.
     const isPassedComponent = use === 'passes' && this.mentions.has('imports') && names.includes('Snippet');
     if (use && (isElement || isPassedComponent)) this.mentions.add(use);
 

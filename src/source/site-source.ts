@@ -22,8 +22,9 @@ interface SiteSourceOptions {
 }
 
 /**
- * A site before it is rendered: its folders, its routes and its modules. Made once the Astro config is done. Two things
- * arrive later: routes change while a dev server runs, and modules are known when they are bundled.
+ * A site before it is rendered: its folders, its routes and its modules. Made once the Astro config is done.
+ * Two things arrive later: routes change while a dev server runs, and modules are known when they are
+ * bundled.
  */
 export class SiteSource {
   readonly folders: SiteFolders;

@@ -9,17 +9,20 @@ import {
   withoutComments,
 } from './source-file.ts';
 
-/** An embed as a source of the site writes it: an element, a component, or a definition such as `defineSnippet({ id: 42 })`. */
+/**
+ * An embed as a source of the site writes it: an element, a component, or a definition such as
+ * `defineSnippet({ id: 42 })`.
+ */
 export interface SourceEmbed {
   /** The absolute path of the source. */
   file: string;
-  /** Begins at 1. */
+  /** Lines begin at 1. */
   line: number;
-  /** Begins at 1. */
+  /** Columns begin at 1. */
   column: number;
   /** Whether it is `<Snippet>`, or another name that the component is imported as. */
   isComponent: boolean;
-  /** As it is written. Empty without one; `undefined` where it is computed. */
+  /** The id as it is written; empty without one, `undefined` where it is computed. */
   id: string | undefined;
   /** The attributes of the tag, as they are written; empty for a definition. */
   attributes: string;
@@ -34,7 +37,9 @@ interface Mention extends Pick<SourceEmbed, 'isComponent' | 'id' | 'attributes'>
   offset: number;
 }
 
-/** `## Plans`, also in a quote or a list: `> - ## Plans`. A `#` without a space behind it, `#plans`, is text. */
+/**
+ * `## Plans`, also in a quote or a list: `> - ## Plans`. A `#` without a space behind it, `#plans`, is text.
+ */
 const markdownHeading = /^(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t])*#{1,6}[ \t]/;
 
 /** The line of `===` or `---` that makes the text above it a heading, also in a quote. */
@@ -43,28 +48,33 @@ const headingUnderline = /^[ \t>]*(?:=+|-+)\s*$/;
 /** `<code>…</code>` and others that hold examples, up to the end tag of the same name. */
 const codeElement = /<(code|pre|kbd|samp)\b[\s\S]*?<\/\1\s*>/gi;
 
-/** `import { Snippet as Text } from 'astro-snippets/components'`. The tags of this source are then `<Text id={42} />`. */
+/**
+ * `import { Snippet as Text } from 'astro-snippets/components'`. The tags of this source are then `<Text
+ * id={42} />`.
+ */
 const componentAlias =
   /import\s*\{[^}]*\bSnippet\s+as\s+([\w$]+)[^}]*\}\s*from\s*["']astro-snippets\/components["']/g;
 
 /**
- * `defineSnippet({ … })` and `snippetLoader<Type>({ … })`, without the closing parenthesis. Parentheses nest up to three deep
- * inside, as in `schema: () => z.object(…)`: without that, the first `)` would hide the ids that follow.
+ * `defineSnippet({ … })` and `snippetLoader<Type>({ … })`, without the closing parenthesis. Parentheses nest
+ * up to three deep inside, as in `schema: () => z.object(…)`: without that, the first `)` would hide the ids
+ * that follow.
  */
 const snippetDefinition =
   /\b(?:defineSnippet|snippetLoader)\s*(?:<[^(]*>)?\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*/g;
 
 /**
- * An id that is written literally. `data-id` and `props.id` are other things, so nothing but space or punctuation stands before
- * the name. Its value is in quotes (`id="42"`, `id={'42'}`, `id=\"42\"` in JSON), a number in braces (`id={42}`), or bare
- * (`id=42`). Quotes that hold `{`, `$`, `<` or `+` are computed: `id="${id}"`, `'<snippet-embed id="' + id + '">'`.
+ * An id that is written literally. `data-id` and `props.id` are other things, so nothing but space or
+ * punctuation stands before the name. Its value is in quotes (`id="42"`, `id={'42'}`, `id=\"42\"` in JSON), a
+ * number in braces (`id={42}`), or bare (`id=42`). Quotes that hold `{`, `$`, `<` or `+` are computed:
+ * `id="${id}"`, `'<snippet-embed id="' + id + '">'`.
  */
 const literalId =
   /(?<![\w:.-])id\s*=\s*(?:(?:\{\s*)?\\?(["'`])([^"'`{}$<>+\\]*)\\?\1|\{\s*(-?[\d.]+)\s*\}|([\w.-]+))/i;
 
 /**
- * The attributes of a tag, up to its `>`. Braces, three deep, and quotes may contain a `>`: without them, the tag in
- * `<Snippet params={{ a: b > c }} id={42} />` would end before its id.
+ * The attributes of a tag, up to its `>`. Braces, three deep, and quotes may contain a `>`: without them, the
+ * tag in `<Snippet params={{ a: b > c }} id={42} />` would end before its id.
  */
 const attributesOfTag = String.raw`(?:\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|"[^"]*"|'[^']*'|[^>])*`;
 
@@ -131,7 +141,10 @@ function idIn(attributes: string) {
   return isComputed ? undefined : '';
 }
 
-/** The request of an embed, if it is known before a page is rendered; `undefined` where it is computed, and for an example. */
+/**
+ * The request of an embed, if it is known before a page is rendered; `undefined` where it is computed, and
+ * for an example.
+ */
 export function literalRequest({ id, isComponent, attributes }: SourceEmbed): SnippetRequest | undefined {
   const params = isComponent ? undefined : /\bparams='([^']*)'/i.exec(attributes)?.[1];
   try {
@@ -141,15 +154,17 @@ export function literalRequest({ id, isComponent, attributes }: SourceEmbed): Sn
   }
 }
 
-/** Where a source mentions embeds. */
+/** The lines of a source that mention embeds. */
 export interface SourcePlace {
-  /** For people: "src/pages/index.astro:12 or 30". */
+  /** The file and the lines, for people: "src/pages/index.astro:12 or 30". */
   place: string;
   /** The first of its lines, beginning at 1. */
   line: number;
 }
 
-/** The lines of a source that write embeds, or else the line that names the element or imports the component. */
+/**
+ * The lines of a source that write embeds, or else the line that names the element or imports the component.
+ */
 export function placeIn(file: string, root: string): SourcePlace {
   const text = readSource(file);
   const lines = [...new Set(embedsIn(file, text).map(({ line }) => line))];

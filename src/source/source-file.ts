@@ -14,8 +14,9 @@ const htmlComment = /<!--[\s\S]*?-->/g;
 const mdxComment = /\{\/\*[\s\S]*?\*\/\}/g;
 
 /**
- * A block comment, or a line that is a `//` comment. Only space and `{ ; , (` may stand before a block comment: without that,
- * the `/*` of a glob such as `'posts/*.md'` would open one. A `//` later in a line may belong to a URL.
+ * A block comment, or a line that is a `//` comment. Only space and `{ ; , (` may stand before a block
+ * comment: without that, the `/*` of a glob such as `'posts/*.md'` would open one. A `//` later in a line may
+ * belong to a URL.
  */
 const codeComment = /(?<=^|[\s{;,(])\/\*[\s\S]*?\*\/|^[ \t]*\/\/.*$/gm;
 

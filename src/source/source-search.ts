@@ -38,8 +38,9 @@ const writtenProps = ['id', 'of', 'params', 'as', 'optional'];
 const imageRoute = /\.(?:png|jpe?g|webp|avif|gif|svg)$/;
 
 /**
- * Finds where in a site's sources its embeds are written, for errors and warnings. Sources are read when the first of these
- * needs a place, and then once. A page is traced to its sources through its route and the modules that it imports.
+ * Finds where in a site's sources its embeds are written, for errors and warnings. Sources are read when the
+ * first of these needs a place, and then once. A page is traced to its sources through its route and the
+ * modules that it imports.
  */
 export class SourceSearch {
   readonly source: SiteSource;
@@ -51,7 +52,10 @@ export class SourceSearch {
     this.source = source;
   }
 
-  /** Says where an embed, or a snippet on any page, is written; empty if that is not known. Bound, to be passed around. */
+  /**
+   * Says where an embed, or a snippet on any page, is written; empty if that is not known. Bound, to be
+   * passed around.
+   */
   readonly whereWritten: PlaceOf = ({ id, file, line = 1, code, isDoubtful }) => {
     const { publicDir, root } = this.source.folders;
     const copied = join(publicDir, file ?? '');
@@ -229,8 +233,8 @@ const moduleExtensions = 'astro,js,cjs,mjs,jsx,ts,cts,mts,tsx,vue,svelte';
 const isContent = (file: string) => contentExtensions.split(',').includes(extname(file).slice(1));
 
 /**
- * Content anywhere in the project, modules in `srcDir`, and the files that Vite has loaded. Leaves out packages, the output,
- * files that are copied to it, and hidden folders.
+ * Content anywhere in the project, modules in `srcDir`, and the files that Vite has loaded. Leaves out
+ * packages, the output, files that are copied to it, and hidden folders.
  */
 function listSources({ folders, loaded }: SiteSource) {
   const { root, srcDir, publicDir, outDir } = folders;

@@ -10,8 +10,9 @@ import type { ModuleGraph, SiteSource } from './site-source.ts';
 const ownFolder = fileURLToPath(new URL('..', import.meta.url)).replaceAll('\\', '/');
 
 /**
- * The element, as in `<snippet-embed>`, or an import of the component. A dev server replaces `astro-snippets/components`
- * with the URL of the file: `/node_modules/astro-snippets/dist/components/…`, or the path of a linked package.
+ * The element, as in `<snippet-embed>`, or an import of the component. A dev server replaces
+ * `astro-snippets/components` with the URL of the file: `/node_modules/astro-snippets/dist/components/…`, or
+ * the path of a linked package.
  */
 const mention = new RegExp(
   `snippet-embed|astro-snippets/(?:dist/)?components|${ownFolder.replace(/[^\w/]/g, '\\$&')}components/`,
@@ -32,8 +33,8 @@ interface SourcePluginOptions {
 }
 
 /**
- * Rejects embeds that nothing would replace: lost before a page is rendered, in the browser, or rendered on demand.
- * A build checks which modules its bundles contain; `astro dev` checks each module when it is loaded.
+ * Rejects embeds that nothing would replace: lost before a page is rendered, in the browser, or rendered on
+ * demand. A build checks which modules its bundles contain; `astro dev` checks each module when it is loaded.
  */
 export function sourcePlugin({ source, astro, logger, onMention }: SourcePluginOptions): Plugin {
   const mentionsByEnvironment = new Map<string, Map<string, WrittenEmbeds>>();
@@ -78,7 +79,7 @@ export function sourcePlugin({ source, astro, logger, onMention }: SourcePluginO
         const { placeIn } = await import('./source-embeds.ts');
 
         const file = fileOf(id);
-        // This package's own modules name the element, too.
+        // Modules of this package name the element, too.
         if (file.startsWith(ownFolder)) return;
         await onMention();
 
