@@ -1,7 +1,7 @@
 import { startTags } from '../markup/start-tags.ts';
 import { attributesOf, readAttribute } from '../markup/tags.ts';
 
-/** Also those in `<noscript>` and `<template>`. Each once, sorted. */
+/** The CSS classes in HTML, each once and sorted. Elements in `<noscript>` and `<template>` count, too. */
 export function classesIn(html: string): string[] {
   if (!/\bclass\b/i.test(html)) return [];
   const names = startTags(html).flatMap(

@@ -7,102 +7,146 @@ import type { RouteToHeaders } from '../settings/astro-version.ts';
 import type { HtmlRules } from '../settings/options.ts';
 import { routeFiles } from '../settings/site-urls.ts';
 
-/** What a policy has to allow for some HTML (Content Security Policy Level 3). */
-export interface InlineCode {
-  /** The hashes of inline scripts, as a policy writes them. */
+/** Sources as a policy writes them, such as `'sha256-…'`. */
+export interface PolicySources {
+  /** The hashes of inline scripts. */
   scripts: string[];
-  /** The hashes of inline style sheets, as a policy writes them. */
+  /** The hashes of inline style sheets. */
   styles: string[];
+}
+
+/** The code in some HTML that a policy has to allow (Content Security Policy Level 3). */
+export interface InlineCode extends PolicySources {
   /** Whether there are event handlers or style attributes, which no hash can allow. */
   hasAttributes: boolean;
 }
 
-export const hashSource = (code: string) => `'sha256-${hash('sha256', code, 'base64')}'`;
+/** Which sources policies have to allow. */
+export interface PolicyRules extends Pick<HtmlRules, 'policy'> {
+  /** The source of the script for edit links, if pages have it. */
+  editLinks?: string | undefined;
+}
 
-export type Sources = Pick<InlineCode, 'scripts' | 'styles'>;
+/** The source that allows an inline script or style sheet with exactly this code. */
+export const hashSource = (code: string): string => `'sha256-${hash('sha256', code, 'base64')}'`;
 
-/** With the source of the script for edit links, if pages have it. */
-export type SourceRules = Pick<HtmlRules, 'policy'> & { editLinks?: string | undefined };
-
+/** The sources that a page with these contents needs, each once. */
 export function sourcesOf(
   contents: readonly { inlineCode: InlineCode | undefined }[],
-  { policy, editLinks }: SourceRules,
-): {
-  scripts: string[];
-  styles: string[];
-} {
+  { policy, editLinks }: PolicyRules,
+): PolicySources {
   const codes = policy === 'hash' ? contents.flatMap(({ inlineCode }) => inlineCode ?? []) : [];
-  const scripts = new Set([editLinks ?? [], ...codes.map((code) => code.scripts)].flat());
-  return { scripts: [...scripts], styles: [...new Set(codes.flatMap((code) => code.styles))] };
+  const scripts = new Set(editLinks === undefined ? [] : [editLinks]);
+  const styles = new Set<string>();
+  for (const code of codes) {
+    for (const source of code.scripts) scripts.add(source);
+    for (const source of code.styles) styles.add(source);
+  }
+  return { scripts: [...scripts], styles: [...styles] };
 }
 
-/** Adds sources to policies, of which a header may have several. One with 'unsafe-inline', which a hash disables, allows all. */
-export function allowSources(policy: string, { scripts, styles }: Sources): string {
-  const allowed = policy
+/**
+ * Adds sources to a Content Security Policy, or to each policy of a header, where commas separate several.
+ *
+ * @returns the same text where nothing is missing, and where `'unsafe-inline'` allows all code: a hash would
+ * disable that.
+ */
+export function allowSources(policies: string, { scripts, styles }: PolicySources): string {
+  return policies
     .split(',')
-    .map((one) => allowInDirective(allowInDirective(one, 'script-src', scripts), 'style-src', styles));
-  return allowed.join(',');
+    .map((policy) => allowInPolicy(allowInPolicy(policy, 'script-src', scripts), 'style-src', styles))
+    .join(',');
 }
 
-function allowInDirective(policy: string, kind: 'script-src' | 'style-src', sources: string[]) {
+/** `allowInPolicy("script-src 'self'", 'script-src', ["'sha256-S'"])` is `script-src 'self' 'sha256-S'`. */
+function allowInPolicy(policy: string, kind: 'script-src' | 'style-src', sources: string[]) {
   const directives = policy.split(';');
   const words = directives.map((directive) => directive.trim().split(/\s+/));
   const names = words.map(([name]) => name?.toLowerCase());
-  // The most specific directive decides; of several with one name, the first.
+
+  // Browsers obey the most specific directive and, of several with one name, the first.
   const deciding = [`${kind}-elem`, kind, 'default-src'].find((name) => names.includes(name));
+  if (!deciding) return policy;
   const index = names.indexOf(deciding);
   const [name, ...allowed] = words[index] ?? [];
   const missing = sources.filter((source) => !allowed.includes(source));
-  const has = (pattern: RegExp) => allowed.some((source) => pattern.test(source));
-  const allowsAll = has(/^'unsafe-inline'$/i) && !has(/^'(nonce-|sha\d+-|strict-dynamic')/i);
-  if (!deciding || missing.length === 0 || allowsAll) return policy;
-  const list = [...allowed.filter((source) => source.toLowerCase() !== "'none'"), ...missing];
-  // A new directive: default-src decides about more.
+  if (missing.length === 0 || allowsAllInline(allowed)) return policy;
+
+  const extended = [...allowed.filter((source) => source.toLowerCase() !== "'none'"), ...missing];
   if (deciding === 'default-src') {
-    const others = directives.filter((one, at) => one.trim() !== '' || at === 0);
-    return [...others, ` ${[kind, ...list].join(' ')}`].join(';');
+    // The sources get a directive of their own: `default-src` decides about images, fonts and more, too.
+    const others = directives.filter((directive, at) => directive.trim() !== '' || at === 0);
+    return [...others, ` ${[kind, ...extended].join(' ')}`].join(';');
   }
   const space = /^\s*/.exec(directives[index] ?? '')?.[0] ?? '';
-  return directives.with(index, space + [name, ...list].join(' ')).join(';');
+  return directives.with(index, space + [name, ...extended].join(' ')).join(';');
+}
+
+/**
+ * Whether all inline code may run. A nonce, a hash or `'strict-dynamic'` beside `'unsafe-inline'` disables
+ * it.
+ */
+function allowsAllInline(allowed: string[]) {
+  const includes = (pattern: RegExp) => allowed.some((source) => pattern.test(source));
+  return includes(/^'unsafe-inline'$/i) && !includes(/^'(nonce-|sha\d+-|strict-dynamic')/i);
 }
 
 const policyHeader = 'content-security-policy';
 
-/** Edits each policy in the head of a page, even if nothing changes. Browsers ignore others. */
-export function allowInPage(page: Buffer, sources: Sources): Edit[] {
+/**
+ * The edits that add sources to the policies of a page: to each `<meta http-equiv="content-security-policy">`
+ * in its head. Browsers ignore those in the body. A policy that lacks nothing gets an edit that changes
+ * nothing: edits say that the page has a policy.
+ *
+ * @param page the page as a file, so that offsets of edits are bytes.
+ */
+export function allowInPage(page: Buffer, sources: PolicySources): Edit[] {
   const html = page.toString('latin1');
   if (!/content-security-policy/i.test(html)) return [];
+
   const edits: Edit[] = [];
-  let isOver = false;
+  let isHeadOver = false;
   walk(html, null, {
     open(tag, context) {
-      isOver ||= tag.name === 'body';
-      const attributes = tag.name === 'meta' && !isOver ? attributesOf(html, tag) : [];
+      isHeadOver ||= tag.name === 'body';
+      if (tag.name !== 'meta' || isHeadOver) return context;
+
+      const attributes = attributesOf(html, tag);
       const content = attributes.find(({ name }) => name === 'content');
       if (content && readAttribute(attributes, 'http-equiv')?.toLowerCase() === policyHeader) {
         const policy = decodeAttribute(content.value);
         const allowed = allowSources(policy, sources);
         const edit = replaceValue(content, allowed);
+        // An unchanged policy stays as it is written, with its own entities.
         edits.push({ ...edit, text: allowed === policy ? content.value : toByteString(edit.text) });
       }
       return context;
     },
     close(name, { start, end }) {
-      isOver ||= name === 'head' && start < end;
+      // A head that something else closes, without an end tag, is over at <body>.
+      isHeadOver ||= name === 'head' && start < end;
     },
-    isDone: () => isOver,
+    isDone: () => isHeadOver,
   });
   return edits;
 }
 
-/** The same in headers. Routes may begin with the base path. */
-export function headerPolicies(routes: RouteToHeaders, base: string) {
-  const known = new Map<string, Headers>();
+/** Adds sources to the policy in the headers of a page. */
+export type AllowInHeaders = (page: string, sources: PolicySources) => void;
+
+/**
+ * Adds sources to the policies that an adapter sends in headers. These are changed in place: the adapter
+ * reads them later.
+ *
+ * @param routes the headers by path. Routes may begin with the base path.
+ */
+export function headerPolicies(routes: RouteToHeaders, base: string): AllowInHeaders {
+  const headersByPage = new Map<string, Headers>();
   for (const [pathname, { headers }] of routes) {
-    for (const name of routeFiles(pathname, base)) known.set(name, headers);
+    for (const name of routeFiles(pathname, base)) headersByPage.set(name, headers);
   }
-  return (page: string, sources: Sources): void => {
-    const headers = known.get(page);
+  return (page, sources) => {
+    const headers = headersByPage.get(page);
     const policy = headers?.get(policyHeader);
     if (policy) headers?.set(policyHeader, allowSources(policy, sources));
   };

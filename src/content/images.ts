@@ -1,86 +1,117 @@
+import type { Edit } from '../markup/edits.ts';
+import type { StartTag } from '../markup/start-tags.ts';
 import { type Attribute, readAttribute } from '../markup/tags.ts';
 import { cleanText } from '../text/clean-text.ts';
 import { editTags, replaceUrls } from './attributes.ts';
 
+/** An image that the site serves itself. */
 export interface ImageCopy {
-  /** In the folder of assets. */
+  /** The name of the file in the folder of assets. */
   file: string;
-  /** As a page writes it. */
+  /** The URL, as a page writes it. */
   href: string;
-  /** In pixels, as a browser shows it. */
+  /** Pixels, as a browser shows the image. */
   width: number;
+  /** Pixels, as a browser shows the image. */
   height: number;
 }
 
-/** A flaw is why there is no copy, or an old one. */
-export type FoundImage = { copy?: ImageCopy | undefined; flaw?: string | undefined };
+/** An image from a host that the site names. */
+export interface FoundImage {
+  copy?: ImageCopy | undefined;
+  /** Why there is no copy, or only an old one: the end of a sentence. */
+  flaw?: string | undefined;
+}
 
-export type ImageUse = FoundImage & { url: string };
+/** An image that a content shows. */
+export interface ImageUse extends FoundImage {
+  /** The URL on its own host, whole and without a fragment. */
+  url: string;
+}
 
-/** `undefined` if the site does not serve the image. */
+/** Finds the copy of an image; `undefined` if its host is none that the site names. */
 export type FindImage = (url: URL) => Promise<FoundImage | undefined>;
 
-/** Puts the site's copies of images into HTML. Flaws are sentences without a subject. */
-export async function localizeImages(
-  html: string,
-  find: FindImage | undefined,
-): Promise<{
+/** HTML whose images the site serves itself, as far as there are copies of them. */
+export interface LocalizedHtml {
   html: string;
-  images: {
-    copy?: ImageCopy | undefined;
-    flaw?: string | undefined;
-    url: string;
-  }[];
+  /** The images from hosts that the site names, each once. */
+  images: ImageUse[];
+  /** Which images are no copies of the site, or old ones, and why: sentences without a subject. */
   flaws: string[];
-}> {
+}
+
+/** Puts the site's copies of images into HTML, with their sizes. Without `find`, nothing changes. */
+export async function localizeImages(html: string, find: FindImage | undefined): Promise<LocalizedHtml> {
   if (!find) return { html, images: [], flaws: [] };
+
+  // A run without any copy collects the URLs.
   const found = new Map<string, FoundImage | undefined>();
   replaceImages(html, (url) => void found.set(url, undefined));
   await Promise.all([...found.keys()].map(async (url) => found.set(url, await find(new URL(url)))));
+
   const images = [...found].flatMap(([url, image]) => (image ? [{ url, ...image }] : []));
   const flaws = images.flatMap(({ url, copy, flaw }) => {
     const from = copy ? 'as it was last downloaded' : 'from its own host';
     return flaw ? `shows ${cleanText(url)} ${from}: ${flaw}.` : [];
   });
-  return { html: replaceImages(html, (url) => found.get(url)), images, flaws };
+  return { html: replaceImages(html, (url) => found.get(url)?.copy), images, flaws };
 }
 
-const replaceImages = (html: string, find: (url: string) => FoundImage | undefined) =>
-  editTags(html, ({ name, start, parent }, attributes) => {
-    const isSource = name === 'source' && parent === 'picture';
-    // Browsers take <image> for <img>.
-    if (!isSource && name !== 'img' && name !== 'image') return [];
-    const shown: (ImageCopy | undefined)[] = [];
-    const hrefOf = (url: string) => {
-      // Without its fragment. The host is in no option.
-      const whole = URL.parse(url, 'https://relative.invalid/')?.href.replace(/#.*/, '');
-      const copy = whole ? find(whole)?.copy : undefined;
-      shown.push(copy);
-      return copy?.href ?? url;
-    };
-    // On a <source>, `src` means nothing.
-    const edits = (isSource ? ['srcset'] : ['src', 'srcset']).flatMap((wanted) => {
-      const attribute = attributes.find(({ name }) => name === wanted);
-      return attribute ? replaceUrls(attribute, hrefOf) : [];
-    });
-    // At the end of the tag, a slash may belong to a value.
-    const at = start + 1 + name.length;
-    if (shown[0]) edits.push({ start: at, end: at, text: newAttributes(shown[0], isSource, attributes) });
-    return edits;
+type CopyOf = (url: string) => ImageCopy | undefined;
+
+/** @param copyOf is asked for whole URLs without a fragment. */
+const replaceImages = (html: string, copyOf: CopyOf) =>
+  editTags(html, (tag, attributes) => editImage(tag, attributes, copyOf));
+
+function editImage({ name, start, parent }: StartTag, attributes: Attribute[], copyOf: CopyOf): Edit[] {
+  const isSource = name === 'source' && parent === 'picture';
+  // Browsers take <image> for <img>.
+  if (!isSource && name !== 'img' && name !== 'image') return [];
+
+  const copies: (ImageCopy | undefined)[] = [];
+  const hrefOf = (url: string) => {
+    // A relative URL gets a host that no option can name.
+    const wholeUrl = URL.parse(url, 'https://relative.invalid/')?.href.replace(/#.*/, '');
+    const copy = wholeUrl ? copyOf(wholeUrl) : undefined;
+    copies.push(copy);
+    return copy?.href ?? url;
+  };
+
+  // On a <source> in a <picture>, `src` means nothing.
+  const names = isSource ? ['srcset'] : ['src', 'srcset'];
+  const edits = names.flatMap((wanted) => {
+    const attribute = attributes.find((candidate) => candidate.name === wanted);
+    return attribute ? replaceUrls(attribute, hrefOf) : [];
   });
 
+  const [copy] = copies;
+  if (copy) {
+    // New attributes follow the name of the element: at the end of the tag, a slash may belong to a value.
+    const offset = start + 1 + name.length;
+    edits.push({ start: offset, end: offset, text: newAttributes(copy, isSource, attributes) });
+  }
+  return edits;
+}
+
+/**
+ * The size of an image, so that a page does not move while it loads, and lazy loading, as far as the tag has
+ * none of its own.
+ */
 function newAttributes({ width, height }: ImageCopy, isSource: boolean, attributes: Attribute[]) {
-  const given = (name: string) => readAttribute(attributes, name);
-  const isFree = given('width') === undefined && given('height') === undefined;
+  const written = (name: string) => readAttribute(attributes, name);
+  const hasNoSize = written('width') === undefined && written('height') === undefined;
+  // An author who writes one length gets the other one in proportion.
   const scaled = (length = '', by: number, of: number) =>
     /^[1-9]\d*$/.test(length) && Math.max(1, Math.round((Number(length) * by) / of));
-  const isUrgent = given('fetchpriority')?.toLowerCase() === 'high';
+  const isUrgent = written('fetchpriority')?.toLowerCase() === 'high';
+
   const wanted = {
-    width: isFree ? width : scaled(given('height'), width, height),
-    height: isFree ? height : scaled(given('width'), height, width),
+    width: hasNoSize ? width : scaled(written('height'), width, height),
+    height: hasNoSize ? height : scaled(written('width'), height, width),
     loading: !isSource && !isUrgent && 'lazy',
     decoding: !isSource && 'async',
   };
-  const missing = Object.entries(wanted).filter(([name, value]) => value && given(name) === undefined);
+  const missing = Object.entries(wanted).filter(([name, value]) => value && written(name) === undefined);
   return missing.map(([name, value]) => ` ${name}="${value}"`).join('');
 }

@@ -1,27 +1,26 @@
-import { hashSource } from './csp.ts';
+import { hashSource, type InlineCode } from './csp.ts';
 import { elementsOf } from './parse.ts';
 
-// A script of any other `type` is a data block, which policies ignore.
+/** The types of scripts that policies are about. A script of any other `type` is a block of data. */
 const javaScriptType = /^(|module|importmap|speculationrules|(text|application)\/(x-)?(java|ecma)script)$/;
 
-/** What a policy has to allow for HTML (Content Security Policy Level 3). */
-export function findInlineCode(html: string): {
-  scripts: string[];
-  styles: string[];
-  hasAttributes: boolean;
-} {
+/** Finds what a policy has to allow for HTML (Content Security Policy Level 3). */
+export function findInlineCode(html: string): InlineCode {
   const scripts: string[] = [];
   const styles: string[] = [];
-  /** Event handlers or style attributes, which no hash can allow. */
   let hasAttributes = false;
+
   for (const { tagName, attrs, childNodes } of elementsOf(html)) {
-    const text = childNodes.map((node) => ('value' in node ? node.value : '')).join('');
-    const given = new Map(attrs.map(({ name, value }) => [name, value]));
-    const isInline = !given.has('src') && !given.has('href');
-    const type = (given.get('type') ?? '').trim().toLowerCase();
-    if (tagName === 'script' && isInline && javaScriptType.test(type)) scripts.push(hashSource(text));
-    if (tagName === 'style') styles.push(hashSource(text));
+    const code = childNodes.map((node) => ('value' in node ? node.value : '')).join('');
+    const attributes = new Map(attrs.map(({ name, value }) => [name, value]));
+    // A script in an <svg> is loaded from its `href`.
+    const isInline = !attributes.has('src') && !attributes.has('href');
+    const type = (attributes.get('type') ?? '').trim().toLowerCase();
+
+    if (tagName === 'script' && isInline && javaScriptType.test(type)) scripts.push(hashSource(code));
+    if (tagName === 'style') styles.push(hashSource(code));
     hasAttributes ||= attrs.some(({ name }) => name === 'style' || /^on./.test(name));
   }
+
   return { scripts, styles, hasAttributes };
 }

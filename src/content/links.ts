@@ -5,27 +5,45 @@ export type LinkRules = NonNullable<HtmlRules['links']>;
 
 const urlAttributes = new Set(['href', 'src', 'srcset', 'action', 'poster']);
 
-// They lead to pages, others to files.
+/** Elements whose URLs lead to pages. The URLs of others load files, which have no slash at the end. */
 const pageElements = new Set(['a', 'area', 'form']);
 
-// All of them, so that the time stays linear.
+/**
+ * All slashes at the end. Without the lookbehind, a run before the end would be tried from each slash:
+ * quadratic time.
+ */
 const slashesAtEnd = /(?<!\/)\/+$/;
 
-/** Puts the base before root-relative URLs, and ends paths of pages as the site does. */
+/**
+ * A URL that is relative to the root of its host, such as `/about`. A second slash or backslash would begin a
+ * host (`//cdn.test`), also behind tabs and line breaks, which browsers ignore.
+ */
+const rootRelativeUrl = /^\/(?![\t\n\r]*[/\\])/;
+
+/**
+ * Puts the base path before root-relative URLs in HTML, and ends the paths of pages with a slash or without,
+ * as the site does.
+ */
 export const adaptLinks = (html: string, rules: LinkRules): string =>
   editTags(html, (tag, attributes) => {
-    const adapt = (url: string) => adaptLink(url, pageElements.has(tag.name), rules);
-    return attributes.flatMap((one) => (urlAttributes.has(one.name) ? replaceUrls(one, adapt) : []));
+    const isPage = pageElements.has(tag.name);
+    return attributes
+      .filter(({ name }) => urlAttributes.has(name))
+      .flatMap((attribute) => replaceUrls(attribute, (url) => adaptLink(url, isPage, rules)));
   });
 
 function adaptLink(url: string, isPage: boolean, { base, trailingSlash }: LinkRules) {
-  // As browsers do. They ignore line breaks and tabs in it, too.
+  // Browsers ignore white space around a URL.
   const trimmed = url.trim();
-  if (!/^\/(?![\t\n\r]*[/\\])/.test(trimmed)) return url;
+  if (!rootRelativeUrl.test(trimmed)) return url;
+
   const [path = ''] = trimmed.split(/[?#]/, 1);
   const root = base.replace(slashesAtEnd, '');
-  const based = path === root || path.startsWith(`${root}/`) ? path : root + path;
-  return url.replace(path, () => (isPage ? endPath(based, trailingSlash) : based));
+  const hasBase = path === root || path.startsWith(`${root}/`);
+  const basedPath = hasBase ? path : root + path;
+  const adapted = isPage ? endPath(basedPath, trailingSlash) : basedPath;
+  // A function, so that `$` in a path has no meaning.
+  return url.replace(path, () => adapted);
 }
 
 function endPath(path: string, trailingSlash: LinkRules['trailingSlash']) {

@@ -1,35 +1,58 @@
 import { contentHidingElements } from './ordinary-tags.ts';
-import { type Element, elementsOf } from './parse.ts';
+import { elementsOf, type ParsedElement } from './parse.ts';
 
-const constructs: Record<string, string> = {
+/** Names of what is open, by the parse error at the end of a text. */
+const openConstructs: Readonly<Record<string, string>> = {
   'eof-in-comment': 'a comment',
   'eof-in-tag': 'a tag, or a quote in it,',
   'eof-in-doctype': 'a doctype',
   'eof-in-cdata': 'a CDATA section',
 };
 
-/** What HTML leaves open that swallows the rest of a page, unlike an open `<b>`. @param before one of `contexts` */
+/** Stands for the rest of the page when content is parsed. */
+const restOfPage = '<snippet-end></snippet-end>';
+
+/**
+ * Names what HTML leaves open that swallows the rest of the page, such as "a comment" or "<textarea>". An
+ * open `<b>` makes the rest bold, but does not hide it.
+ *
+ * The HTML is parsed with an element behind it. If the parser loses that element, or puts it into one that
+ * hides its content, the rest of the page would be lost, too.
+ *
+ * @param before one of `contexts`
+ * @returns `undefined` if the rest of the page is shown.
+ */
 export function leftOpen(html: string, before = ''): string | undefined {
-  // A tag, together with the letter that may follow.
-  if (html.endsWith('<')) return constructs['eof-in-tag'];
+  // A final `<` would open a tag with the page's next letter.
+  if (html.endsWith('<')) return openConstructs['eof-in-tag'];
+
   const whole = before + html;
-  const swallows = ({ tagName, sourceCodeLocation: place }: Element) =>
-    contentHidingElements.has(tagName) && place && place.startOffset >= before.length;
-  // Stands for the rest of the page. It is swallowed if it is no element, or, without a context, in a <template>.
-  const rest = elementsOf(`${whole}<snippet-end></snippet-end>`, { templates: before !== '' }).find(
-    ({ sourceCodeLocation: place }) => place?.startOffset === whole.length,
+  const isHiding = ({ tagName, sourceCodeLocation: location }: ParsedElement) =>
+    contentHidingElements.has(tagName) && location && location.startOffset >= before.length;
+
+  // An element in a <template> counts as lost, and is not listed, unless the <template> is the context
+  // itself.
+  const rest = elementsOf(whole + restOfPage, { templates: before !== '' }).find(
+    ({ sourceCodeLocation: location }) => location?.startOffset === whole.length,
   );
   if (rest) {
-    let around: Element | undefined;
-    for (let node = rest.parentNode; node && 'tagName' in node; node = node.parentNode) {
-      if (swallows(node)) around = node;
-    }
-    return around && `<${around.tagName}>`;
+    const hiding = ancestorsOf(rest).findLast(isHiding);
+    return hiding && `<${hiding.tagName}>`;
   }
-  // In <noscript> and <select>, it may be missing anyway.
+
   const errors: string[] = [];
   const elements = elementsOf(whole, { errors });
-  const open = elements.findLast((one) => swallows(one) && !one.sourceCodeLocation?.endTag);
-  const construct = errors.map((code) => constructs[code]).find(Boolean);
-  return construct ?? (open && `<${open.tagName}>`) ?? (before === '' ? 'a comment or a tag' : undefined);
+  const construct = errors.map((code) => openConstructs[code]).find(Boolean);
+  if (construct) return construct;
+  const open = elements.findLast((element) => isHiding(element) && !element.sourceCodeLocation?.endTag);
+  if (open) return `<${open.tagName}>`;
+  // A <noscript> or a <select> around the content may drop the element although nothing is open.
+  return before === '' ? 'a comment or a tag' : undefined;
+}
+
+/** The elements around an element, the innermost first. */
+function ancestorsOf(element: ParsedElement) {
+  const ancestors: ParsedElement[] = [];
+  for (let node = element.parentNode; node && 'tagName' in node; node = node.parentNode) ancestors.push(node);
+  return ancestors;
 }

@@ -1,21 +1,33 @@
 import { tagAt } from '../markup/tags.ts';
 
-/** Their contents are not shown as part of the page around them. */
+/**
+ * Elements whose contents are not shown as part of the page around them. Left open, they swallow the rest of
+ * the page.
+ */
 export const contentHidingElements: Set<string> = new Set(
   `audio canvas details dialog iframe math noembed noframes noscript object plaintext script select style svg
   template textarea title video xmp`.split(/\s+/),
 );
 
-/** Whether HTML is text and complete tags that hide nothing. What any other leaves open, only a parser knows. */
+/** Elements behind which a parser may drop others. */
+const tableColumns = /^(?:col|colgroup|frameset)$/;
+
+/**
+ * Whether HTML is text and complete tags that hide nothing: such HTML leaves nothing open, wherever it is
+ * put. A parser has to judge any other.
+ */
 export function hasOnlyOrdinaryTags(html: string): boolean {
-  // In a <noscript>, HTML may be raw text, which an end tag ends even in an attribute.
+  // HTML in a <noscript> may be raw text, which an end tag ends even in an attribute. A final `<` would open a
+  // tag with the page's next letter.
   if (/<\/noscript|<$/i.test(html)) return false;
+
+  // A tag, or what HTML takes for a comment: `<!--`, `<!doctype`, `<?php`. A `<` before anything else is
+  // text.
   const markup = /<(?=[a-z/!?])/gi;
-  for (let found = markup.exec(html); found; found = markup.exec(html)) {
-    const tag = /^.\/?[a-z]/i.test(html.slice(found.index, found.index + 3)) && tagAt(html, found.index);
-    // Behind a <col>, a parser may drop other elements.
-    if (!tag || contentHidingElements.has(tag.name) || /^(?:col|colgroup|frameset)$/.test(tag.name))
-      return false;
+  for (let match = markup.exec(html); match; match = markup.exec(html)) {
+    const isTag = /^.\/?[a-z]/i.test(html.slice(match.index, match.index + 3));
+    const tag = isTag && tagAt(html, match.index);
+    if (!tag || contentHidingElements.has(tag.name) || tableColumns.test(tag.name)) return false;
     markup.lastIndex = tag.end;
   }
   return true;

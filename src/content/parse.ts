@@ -1,30 +1,43 @@
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
 
-// Loaded only for content that needs a parser.
+// Dynamic imports load this module and those that import it: most contents need no parser, and loading it takes
+// time.
 
-export type Element = DefaultTreeAdapterTypes.Element;
+/** An element of parse5's tree. */
+export type ParsedElement = DefaultTreeAdapterTypes.Element;
 
-/** Where HTML may be, as the start tags before it: text in one place is a script in another. Any place is like one of these. */
+/**
+ * Places where content may be put, as the start tags before it: what is text in one place is a script in
+ * another. Any place in a page is like one of these.
+ */
 export const contexts: string[] =
   ' <noscript> <svg> <svg><foreignObject> <math><mtext> <select> <table> <template>'.split(' ');
 
-/** All elements as a browser with scripting parses them, in order; with `templates`, also theirs. `errors` gets error codes. */
+interface ElementsOptions {
+  /** Whether to list the elements in a `<template>`, too. @default false */
+  templates?: boolean;
+  /** Gets the codes of parse errors, as the HTML standard names them. */
+  errors?: string[];
+}
+
+/** All elements of HTML in document order, as a browser that runs scripts parses it. */
 export function elementsOf(
   html: string,
-  { templates = false, errors }: { templates?: boolean; errors?: string[] } = {},
-): Element[] {
+  { templates = false, errors }: ElementsOptions = {},
+): ParsedElement[] {
   const fragment = parseFragment(html, {
     sourceCodeLocationInfo: true,
     onParseError: errors ? ({ code }) => errors.push(code) : null,
   });
-  const elements: Element[] = [];
-  // Without recursion: content may be nested deeper than the call stack allows.
-  const open = [...fragment.childNodes].reverse();
-  for (let node = open.pop(); node; node = open.pop()) {
+
+  // A stack instead of recursion: content may be nested deeper than calls can be.
+  const elements: ParsedElement[] = [];
+  const stack = [...fragment.childNodes].reverse();
+  for (let node = stack.pop(); node; node = stack.pop()) {
     if (!('tagName' in node)) continue;
     elements.push(node);
-    const inside = templates && 'content' in node ? node.content.childNodes : [];
-    for (const child of [...node.childNodes, ...inside].reverse()) open.push(child);
+    const inTemplate = templates && 'content' in node ? node.content.childNodes : [];
+    for (const child of [...node.childNodes, ...inTemplate].reverse()) stack.push(child);
   }
   return elements;
 }

@@ -1,6 +1,5 @@
 import { paramsObject, type SnippetRequest } from '../client/snippet-request.ts';
 import type { SnippetContent } from '../embed/replace-embeds.ts';
-import type { SiteErrorCode } from '../failures/error-table.ts';
 import { SiteError } from '../failures/errors.ts';
 import { textOf } from '../markup/text-of.ts';
 import type { HtmlRules } from '../settings/options.ts';
@@ -11,69 +10,81 @@ import { type FindImage, type ImageUse, localizeImages } from './images.ts';
 import { adaptLinks } from './links.ts';
 import { hasOnlyOrdinaryTags } from './ordinary-tags.ts';
 
-const mostTags = 100_000;
-
+/** A snippet's content, ready to be inlined. */
 export interface PreparedSnippet extends SnippetContent {
-  /** Each names the snippet. */
+  /** Whole sentences that begin with "Snippet 42". */
   warnings: string[];
+  /** Scripts and styles in the HTML; `undefined` if pages have no Content Security Policy. */
   inlineCode: InlineCode | undefined;
-  /** In files that are no pages, if it differs: with the images' own URLs. */
+  /** The HTML for files that are no pages, if it differs: images keep their own URLs there. */
   htmlElsewhere?: string | undefined;
-  /** If the site makes CSS for them. */
+  /** The CSS classes in the HTML, if the site makes CSS for them. */
   classes?: readonly string[] | undefined;
-  /** Of the hosts that the site names. */
+  /** The images in the HTML from hosts that the site names. */
   images?: readonly ImageUse[] | undefined;
 }
 
+/** How a site uses a snippet. */
+interface ContentUse {
+  request: SnippetRequest;
+  /** Whether some embed shows the snippet as HTML, not as text alone. */
+  asHtml: boolean;
+}
+
+interface ContentRules extends HtmlRules {
+  /** Absent if images stay on their own hosts. */
+  findImage?: FindImage | undefined;
+}
+
+/** Parsing a megabyte of tags takes minutes. */
+const maxTags = 100_000;
+
 /**
- * Prepares content to be inlined, as HTML somewhere if `asHtml`; with `findImage` if the site serves images itself.
+ * Prepares a snippet's content for pages, by the rules of the site. The HTML parser is loaded by the first
+ * content that needs it: text never does, and ordinary tags only for a rule about scripts or a policy.
  *
  * @throws SiteError `sanitize-failed`, `too-many-tags`, `script-refused` or `left-open`
  */
 export async function prepareSnippet(
   { content }: { content: string },
-  { request, asHtml }: { request: SnippetRequest; asHtml: boolean },
-  rules: HtmlRules & { findImage?: FindImage | undefined },
+  { request, asHtml }: ContentUse,
+  rules: ContentRules,
 ): Promise<PreparedSnippet> {
-  const refusal = (code: SiteErrorCode, reason: string) => new SiteError(code, reason, request.id);
-  const withoutScripts = async (html: string) => {
-    if (rules.scripts === 'allow') return html;
-    const { findScripts, stripScripts } = await import('./scripts.ts');
-    const [script] = rules.scripts === 'error' ? findScripts(html) : [];
-    if (script) throw refusal('script-refused', `contains ${script.what}.`);
-    const kept = rules.scripts === 'strip' ? stripScripts(html) : html;
-    if (kept !== undefined) return kept;
-    throw refusal('script-refused', 'contains scripts that are nested too deep to be stripped.');
-  };
   const sanitized = await sanitize(content, request, rules);
   const text = textOf(sanitized);
-  const tags = sanitized.split('<').length - 1;
-  if (!asHtml || tags === 0) return { html: sanitized, text, warnings: [], inlineCode: undefined };
-  // Parsing a megabyte of tags would take minutes.
-  if (tags > mostTags) throw refusal('too-many-tags', `has more than ${mostTags} tags.`);
-  const { links, findImage, policy, strict } = rules;
-  const linked = links ? adaptLinks(sanitized, links) : sanitized;
-  // First: what follows is about HTML in pages, and elsewhere an attribute may mean something else.
-  const { html: shown, images, flaws } = await localizeImages(linked, findImage);
-  const html = await withoutScripts(shown);
-  const open = await findOpen(html, rules);
-  if (open && strict) throw refusal('left-open', open);
-  const inlineCode = policy === 'none' ? undefined : (await import('./inline-code.ts')).findInlineCode(html);
-  const blocked = inlineCode && describeBlocked(inlineCode, policy);
-  const warnings = [...flaws, open, blocked].flatMap((flaw) => (flaw ? `Snippet ${request.id} ${flaw}` : []));
+
+  const tagCount = sanitized.split('<').length - 1;
+  if (!asHtml || tagCount === 0) return { html: sanitized, text, warnings: [], inlineCode: undefined };
+  if (tagCount > maxTags) {
+    throw new SiteError('too-many-tags', `has more than ${maxTags} tags.`, request.id);
+  }
+
+  const linked = rules.links ? adaptLinks(sanitized, rules.links) : sanitized;
+  // Images first: the rules below apply to the HTML with the copies and, for files that are no pages, to the
+  // HTML without.
+  const localized = await localizeImages(linked, rules.findImage);
+  const html = await applyScriptRule(localized.html, request, rules);
+
+  const open = await describeOpen(html, rules);
+  if (open && rules.strict) throw new SiteError('left-open', open, request.id);
+
+  const inlineCode = await inlineCodeOf(html, rules);
+  const blocked = inlineCode && describeBlocked(inlineCode, rules.policy);
+
+  const flaws = [...localized.flaws, open, blocked].filter((flaw) => flaw !== undefined);
   return {
     html,
     text,
-    warnings,
+    warnings: flaws.map((flaw) => `Snippet ${request.id} ${flaw}`),
     inlineCode,
     leavesOpen: open ? true : undefined,
     classes: rules.classes ? classesIn(html) : undefined,
-    images: images.length > 0 ? images : undefined,
-    htmlElsewhere: shown === linked ? undefined : await withoutScripts(linked),
+    images: localized.images.length > 0 ? localized.images : undefined,
+    htmlElsewhere: localized.html === linked ? undefined : await applyScriptRule(linked, request, rules),
   };
 }
 
-async function sanitize(html: string, request: SnippetRequest, rules: HtmlRules) {
+async function sanitize(html: string, request: SnippetRequest, rules: ContentRules) {
   if (!rules.sanitize) return html;
   try {
     const clean: unknown = await rules.sanitize(html, { id: request.id, params: paramsObject(request) });
@@ -85,27 +96,55 @@ async function sanitize(html: string, request: SnippetRequest, rules: HtmlRules)
   }
 }
 
-/** What HTML leaves open anywhere: the end of a sentence. */
-async function findOpen(html: string, { scripts }: HtmlRules) {
+/** Allows scripts, refuses content that has any, or removes these, as the option `scripts` says. */
+async function applyScriptRule(html: string, request: SnippetRequest, { scripts }: ContentRules) {
+  if (scripts === 'allow') return html;
+  const { findScripts, stripScripts } = await import('./scripts.ts');
+
+  if (scripts === 'error') {
+    const [script] = findScripts(html);
+    if (!script) return html;
+    throw new SiteError('script-refused', `contains ${script.what}.`, request.id);
+  }
+
+  const stripped = stripScripts(html);
+  if (stripped !== undefined) return stripped;
+  const reason = 'contains scripts that are nested too deep to be stripped.';
+  throw new SiteError('script-refused', reason, request.id);
+}
+
+/** Describes what HTML leaves open, wherever it is put, as the end of a sentence. Returns `undefined` for nothing. */
+async function describeOpen(html: string, { scripts }: ContentRules) {
   if (hasOnlyOrdinaryTags(html)) return undefined;
   const { contexts } = await import('./parse.ts');
   const { leftOpen } = await import('./open-elements.ts');
-  // A script such as `i<n` would be found open inside an <svg>, where it is not shown.
-  const places = (scripts === 'allow' ? [''] : contexts).values();
-  const open = places.map((before) => leftOpen(html, before)).find(Boolean);
-  return open && `leaves ${open} open, which swallows the rest of the page.`;
+  // Content with scripts is tried in one place alone: inside an <svg>, the `i<n` of a script would count as an
+  // open tag, though nobody shows that script there.
+  const places = scripts === 'allow' ? [''] : contexts;
+  for (const before of places) {
+    const open = leftOpen(html, before);
+    if (open) return `leaves ${open} open, which swallows the rest of the page.`;
+  }
+  return undefined;
 }
 
-/** What a policy blocks: the end of a sentence. */
-function describeBlocked({ scripts, styles, hasAttributes }: InlineCode, policy: HtmlRules['policy']) {
+async function inlineCodeOf(html: string, { policy }: ContentRules) {
+  if (policy === 'none') return undefined;
+  const { findInlineCode } = await import('./inline-code.ts');
+  return findInlineCode(html);
+}
+
+/** Describes what the site's policy blocks, as the end of a sentence. Returns `undefined` for nothing. */
+function describeBlocked(code: InlineCode, policy: HtmlRules['policy']) {
   const isHashed = policy === 'hash';
-  const found = [
-    !isHashed && scripts.length > 0 && 'an inline script',
-    !isHashed && styles.length > 0 && 'an inline style',
-    hasAttributes && 'event handlers or style attributes',
-  ].filter(Boolean);
+  const blocked: string[] = [];
+  if (!isHashed && code.scripts.length > 0) blocked.push('an inline script');
+  if (!isHashed && code.styles.length > 0) blocked.push('an inline style');
+  if (code.hasAttributes) blocked.push('event handlers or style attributes');
+  if (blocked.length === 0) return undefined;
+
   const why = isHashed
     ? 'which no hash in a Content Security Policy can allow: browsers ignore them.'
     : "blocked by the site's Content Security Policy. Set csp: 'hash' to allow scripts and styles by their hashes.";
-  return found.length === 0 ? undefined : `contains ${found.join(' and ')}, ${why}`;
+  return `contains ${blocked.join(' and ')}, ${why}`;
 }

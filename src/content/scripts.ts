@@ -1,51 +1,77 @@
-import { applyEdits } from '../markup/edits.ts';
-import { contexts, type Element, elementsOf } from './parse.ts';
+import { applyEdits, type Edit } from '../markup/edits.ts';
+import { contexts, elementsOf, type ParsedElement } from './parse.ts';
 
-// Browsers ignore control characters and white space before and in the scheme.
-const javascriptUrl = new RegExp(`(^|;)[\\0-\\x20]*${[...'javascript:'].join('[\\t\\n\\r]*')}`, 'i');
-
-/** The edits that remove what would run as a script anywhere, and `srcdoc`. Not a sanitizer, which untrusted authors need. */
-export function findScripts(html: string): {
+/** Something that would run as a script, and the edit that removes it. */
+export interface FoundScript extends Edit {
+  /** A name for people: "<script>", "the attribute onclick". */
   what: string;
-  start: number;
-  end: number;
-  text: string;
-}[] {
-  const found = contexts.flatMap((before) => {
-    const elements = elementsOf(before + html, { templates: true });
-    return elements.flatMap((one) => scriptsOf(one, html, before.length));
-  });
-  return [...new Map(found.map((one) => [`${one.start} ${one.end}`, one])).values()];
 }
 
-// Each parses everything. Only HTML made for it needs over three.
-const mostPasses = 20;
+/**
+ * `javascript:` at the start of a value, or behind a `;` as in `<animate values="#a;javascript:x">`. Browsers
+ * ignore control characters and white space before it, and tabs and line breaks within: `java&#10;script:`
+ * runs, too.
+ */
+const javascriptUrl = new RegExp(`(^|;)[\\0-\\x20]*${[...'javascript:'].join('[\\t\\n\\r]*')}`, 'i');
 
-/** Removes scripts, and nothing else. @returns `undefined` if each pass joins what is around them to others */
+/** Attributes that run scripts: event handlers, and `srcdoc`, whose value is a page of its own. */
+const scriptAttribute = /^(?:on.|srcdoc$)/;
+
+/**
+ * Finds what would run as a script in any of the places where content may be put. Not a sanitizer: content of
+ * untrusted authors needs one, as styles and forms can do harm, too.
+ */
+export function findScripts(html: string): FoundScript[] {
+  const found = contexts.flatMap((before) => {
+    const elements = elementsOf(before + html, { templates: true });
+    return elements.flatMap((element) => scriptsOf(element, html, before.length));
+  });
+  // Most scripts are found in several contexts.
+  return [...new Map(found.map((script) => [`${script.start} ${script.end}`, script])).values()];
+}
+
+/** A pass parses everything. Only HTML that was made to defeat this needs more than three. */
+const maxPasses = 20;
+
+/**
+ * Removes scripts, and nothing else.
+ *
+ * @returns `undefined` if each pass joins the text around scripts to other scripts
+ */
 export function stripScripts(html: string): string | undefined {
   let stripped = html;
-  for (let pass = 0; pass < mostPasses; pass += 1) {
-    const found = findScripts(stripped);
-    if (found.length === 0) return stripped;
-    stripped = applyEdits(stripped, found);
+  for (let pass = 0; pass < maxPasses; pass += 1) {
+    const scripts = findScripts(stripped);
+    if (scripts.length === 0) return stripped;
+    stripped = applyEdits(stripped, scripts);
   }
   return undefined;
 }
 
-function scriptsOf({ tagName, attrs, sourceCodeLocation: place }: Element, html: string, shift: number) {
-  if (!place) return [];
-  const start = place.startOffset - shift;
-  // The parser has no location for the end of the text.
-  const end = place.endOffset > place.startOffset ? place.endOffset - shift : html.length;
+/** @param shift the length of the context before `html`, which parse5's offsets include. */
+function scriptsOf(
+  { tagName, attrs, sourceCodeLocation: location }: ParsedElement,
+  html: string,
+  shift: number,
+): FoundScript[] {
+  // The parser has made this element up, such as a <tbody>.
+  if (!location) return [];
+  const start = location.startOffset - shift;
+  // An element that ends with the text has no end for the parser.
+  const end = location.endOffset > location.startOffset ? location.endOffset - shift : html.length;
   if (tagName === 'script') return [{ what: '<script>', start, end, text: '' }];
-  return attrs.flatMap(({ name, prefix, value }) => {
-    const written = name.toLowerCase();
-    const runs = /^(?:on.|srcdoc$)/.test(written);
-    if (!runs && !javascriptUrl.test(value)) return [];
-    const what = runs ? `the attribute ${written}` : `a javascript: URL in ${written}`;
-    const at = place.attrs?.[prefix ? `${prefix}:${written}`.toLowerCase() : written];
-    // Without a location, it is removed with its element.
-    const edit = at ? { start: at.startOffset - shift, end: at.endOffset - shift } : { start, end };
-    return [{ what, ...edit, text: '' }];
-  });
+
+  const scripts: FoundScript[] = [];
+  for (const { name, prefix, value } of attrs) {
+    const lowerName = name.toLowerCase();
+    const runs = scriptAttribute.test(lowerName);
+    if (!runs && !javascriptUrl.test(value)) continue;
+
+    const what = runs ? `the attribute ${lowerName}` : `a javascript: URL in ${lowerName}`;
+    const place = location.attrs?.[prefix ? `${prefix}:${lowerName}`.toLowerCase() : lowerName];
+    // An attribute whose place is unknown is removed with its element.
+    const range = place ? { start: place.startOffset - shift, end: place.endOffset - shift } : { start, end };
+    scripts.push({ what, ...range, text: '' });
+  }
+  return scripts;
 }

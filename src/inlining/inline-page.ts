@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import { allowInPage, type SourceRules, type Sources, sourcesOf } from '../content/csp.ts';
+import { allowInPage, type PolicyRules, type PolicySources, sourcesOf } from '../content/csp.ts';
 import type { PreparedSnippet } from '../content/prepare-snippet.ts';
 import { formatKey, type InsertionFormat } from '../embed/insertion-format.ts';
 import { type Composed, compose, replaceEmbeds, type SnippetContent } from '../embed/replace-embeds.ts';
@@ -14,9 +14,9 @@ type InlinableSnippet = SnippetContent & Pick<PreparedSnippet, 'htmlElsewhere' |
 
 interface InlineOptions extends EditLinks {
   snippets: ReadonlyMap<string, InlinableSnippet>;
-  rules: SourceRules;
+  rules: PolicyRules;
   /** Adds to the policies in headers what a page has to allow. */
-  allow?: (page: string, sources: Sources) => void;
+  allow?: (page: string, sources: PolicySources) => void;
   /** Memory for small pages, if each is written before the next is made. */
   scratchBuffer?: Buffer;
 }
