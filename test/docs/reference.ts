@@ -22,7 +22,7 @@ export interface DocumentedOption {
   inner: DocumentedOption[];
 }
 
-/** Reads the doc comments of the schema of options. */
+/** Reads the doc comments of the options. */
 export function documentedOptions(): DocumentedOption[] {
   const source = ts.createSourceFile(
     optionsFile,
@@ -30,34 +30,27 @@ export function documentedOptions(): DocumentedOption[] {
     ts.ScriptTarget.Latest,
     true,
   );
-  const objects = new Map<string, ts.ObjectLiteralExpression>();
-  const visit = (node: ts.Node): void => {
-    if (
-      ts.isVariableDeclaration(node) &&
-      node.initializer &&
-      ts.isObjectLiteralExpression(node.initializer)
-    ) {
-      objects.set(node.name.getText(), node.initializer);
-    }
-    ts.forEachChild(node, visit);
-  };
-  visit(source);
+  const interfaces = new Map(
+    source.statements.filter(ts.isInterfaceDeclaration).map((one) => [one.name.text, one.members]),
+  );
   const read = (name: string): DocumentedOption[] =>
-    (objects.get(name)?.properties ?? ([] as readonly ts.ObjectLiteralElementLike[])).map((property) => {
-      const option = documentedOption(property);
-      return { ...option, inner: name === 'options' ? read(`${option.name}Options`) : [] };
+    [...(interfaces.get(name) ?? [])].map((member) => {
+      const option = documentedOption(member);
+      // An option such as `cache` has its own options in `CacheOptions`.
+      const innerName = `${option.name.charAt(0).toUpperCase()}${option.name.slice(1)}Options`;
+      return { ...option, inner: name === 'SnippetsOptions' ? read(innerName) : [] };
     });
-  return read('options');
+  return read('SnippetsOptions');
 }
 
-function documentedOption(property: ts.ObjectLiteralElementLike): Omit<DocumentedOption, 'inner'> {
-  const [comment] = ts.getJSDocCommentsAndTags(property).filter(ts.isJSDoc);
+function documentedOption(member: ts.TypeElement): Omit<DocumentedOption, 'inner'> {
+  const [comment] = ts.getJSDocCommentsAndTags(member).filter(ts.isJSDoc);
   const tag = (name: string) => {
     const found = comment?.tags?.find(({ tagName }) => tagName.text === name);
     return oneLine(ts.getTextOfJSDocComment(found?.comment));
   };
   return {
-    name: property.name?.getText() ?? '',
+    name: member.name?.getText() ?? '',
     description: oneLine(ts.getTextOfJSDocComment(comment?.comment)),
     default: tag('default'),
   };

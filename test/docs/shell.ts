@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseRequest } from '../../src/client/snippet-request.ts';
-import { parseOptions } from '../../src/settings/options.ts';
+import { parseOptions } from '../../src/settings/parse-options.ts';
 import { testProgram } from '../support/tools/cli.ts';
 
 const { scripts } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { parseOptions } from '../../src/settings/options.ts';
+import { parseOptions } from '../../src/settings/parse-options.ts';
 import { httpServer, type TlsServer } from '../support/http/tls-server.ts';
 import { authorityFile, serviceCertificate } from '../support/service/authority.ts';
 import { createSite } from '../support/site/site.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import snippets from '../../src/index.ts';
-import { parseOptions } from '../../src/settings/options.ts';
+import { parseOptions } from '../../src/settings/parse-options.ts';
 import { resolveSettings } from '../../src/settings/settings.ts';
 
 function rejection(run: () => unknown): { message: string; hint?: string } {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Manifest } from '../../record/manifest.ts';
 import { type Environment, environmentVariables, readEnvironment } from '../../settings/environment.ts';
-import { parseOptions } from '../../settings/options.ts';
+import { parseOptions } from '../../settings/parse-options.ts';
 import { resolveSettings, type Settings } from '../../settings/settings.ts';
 import type { Cli } from '../terminal/cli.ts';
 

@@ -4,7 +4,7 @@ import {
   type Transport,
   TransportError,
 } from '../../../src/client/transport/transport.ts';
-import { parseOptions } from '../../../src/settings/options.ts';
+import { parseOptions } from '../../../src/settings/parse-options.ts';
 import { resolveSettings, type Settings } from '../../../src/settings/settings.ts';
 
 export const apiKey = 'sk_test_3f1c9a6b52d84e07';

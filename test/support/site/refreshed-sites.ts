@@ -9,7 +9,7 @@ import { listSiteFiles } from '../../../src/output/site-files.ts';
 import { supersededBy } from '../../../src/record/manifest.ts';
 import { readManifest } from '../../../src/record/manifest-file.ts';
 import { manifestFile } from '../../../src/record/record-paths.ts';
-import { parseOptions } from '../../../src/settings/options.ts';
+import { parseOptions } from '../../../src/settings/parse-options.ts';
 import { resolveSettings } from '../../../src/settings/settings.ts';
 import { SnippetFetcher } from '../../../src/snippets/snippet-fetcher.ts';
 import { SiteSource } from '../../../src/source/site-source.ts';

@@ -1,0 +1,144 @@
+import { X509Certificate } from 'node:crypto';
+import { createRequire } from 'node:module';
+import type { Driver } from 'unstorage';
+import { z } from 'zod';
+import { defaultPatience } from '../client/limits.ts';
+import { userError } from '../failures/errors.ts';
+import { cleanText } from '../text/clean-text.ts';
+import { parseDuration } from '../text/format.ts';
+import type { ParsedOptions, SnippetsOptions } from './options.ts';
+
+const certificates = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
+
+// Node would ignore a certificate that cannot be read, or all of them, and each request would fail.
+const pemSchema = z
+  .string()
+  .refine((text) => text.match(certificates)?.every((pem) => succeeds(() => new X509Certificate(pem))), {
+    error: ({ input }) =>
+      String(input).includes('-----BEGIN CERTIFICATE-----')
+        ? 'contains a certificate that is malformed or cut off.'
+        : 'must be the text of a certificate (PEM), not the path of a file. A path goes into NODE_EXTRA_CA_CERTS.',
+  });
+
+const durationSchema = z
+  .string()
+  .transform(parseDuration)
+  .pipe(z.number('must be a duration with its unit, such as "30s" or "7d"'));
+
+const driverSchema = z.union([
+  z.string().refine(isDriverName, 'must be the name of an unstorage driver, such as "redis"'),
+  z.custom<Driver>(
+    (value) => typeof (value as Partial<Driver> | null)?.getItem === 'function',
+    'must be an unstorage driver, or the name of one',
+  ),
+]);
+
+const functionOf = <T>() => z.custom<T>((value) => typeof value === 'function', 'must be a function');
+
+const hostSchema = z
+  .string()
+  .refine(
+    (text) => /^[^\s/?#@*\\]+$/.test(text) && URL.canParse(`https://${text}`),
+    'must be a host, such as "cdn.example", without a scheme and a path',
+  )
+  .transform((text) => new URL(`https://${text}`).host);
+
+const cacheSchema = z.strictObject({
+  driver: driverSchema.optional(),
+  options: z.record(z.string(), z.unknown()).optional(),
+  maxAge: durationSchema.default(0),
+});
+
+const imagesSchema = z.strictObject({
+  hosts: z.array(hostSchema).min(1, 'must name a host'),
+});
+
+/** Compares each schema with the type of its option, and finds options without a schema. */
+type OptionSchemas = {
+  [Name in keyof Required<SnippetsOptions>]: z.ZodType<ParsedOptions[Name], SnippetsOptions[Name]>;
+};
+
+const optionSchemas = {
+  renderBaseUrl: z.string().optional(),
+  retrieveBaseUrl: z.string().optional(),
+  ca: z.union([pemSchema, z.array(pemSchema)]).optional(),
+  concurrency: z.int().min(1).max(1000).default(100),
+  // Half an hour is enough for 100,000 snippets of a slow service, and shorter than a CI system waits.
+  timeout: durationSchema.default(30 * 60_000),
+  patience: durationSchema.default(defaultPatience),
+  editUrl: functionOf<NonNullable<SnippetsOptions['editUrl']>>().optional(),
+  editLinks: z.boolean().default(false),
+  cache: z.union([z.literal(false), cacheSchema]).default({ maxAge: 0 }),
+  staleIfError: durationSchema.default(0),
+  offline: z.boolean().default(false),
+  missingKey: z.enum(['error', 'children']).default('error'),
+  exclude: z.union([z.string().transform((pattern) => [pattern]), z.array(z.string())]).default([]),
+  params: functionOf<NonNullable<SnippetsOptions['params']>>().optional(),
+  sanitize: functionOf<NonNullable<SnippetsOptions['sanitize']>>().optional(),
+  links: z.literal('base').optional(),
+  scripts: z.enum(['allow', 'strip', 'error']).default('allow'),
+  strict: z.boolean().default(false),
+  csp: z.literal('hash').optional(),
+  images: imagesSchema.optional(),
+  classes: z.boolean().default(false),
+} satisfies OptionSchemas;
+
+const optionsSchema = z
+  .strictObject(optionSchemas)
+  .refine(
+    ({ cache, staleIfError, offline }) => cache !== false || (staleIfError === 0 && !offline),
+    'staleIfError and offline need the cache, which is false',
+  )
+  .refine(
+    ({ editLinks, editUrl }) => !editLinks || editUrl !== undefined,
+    'editLinks needs editUrl, the function that says where a snippet is edited',
+  );
+
+/**
+ * Validates the options of `snippets()`.
+ *
+ * @throws AstroError that names every option that is invalid or unknown.
+ */
+export function parseOptions(
+  options: unknown,
+  headline = 'The options of snippets() in the Astro config are invalid',
+): ParsedOptions {
+  // Compiling a parser, as Zod would, takes longer than parsing once.
+  const parsed = optionsSchema.safeParse(options, { jitless: true });
+  if (parsed.success) return parsed.data;
+
+  const flaws = parsed.error.issues.flatMap((issue) => describeIssue(issue));
+  throw userError(
+    'invalid-options',
+    [`${headline}:`, ...flaws].join('\n- '),
+    `The options are ${Object.keys(optionSchemas).join(', ')}. The API key is not an option: set SNIPPETS_API_KEY in the environment.`,
+  );
+}
+
+/** Whether unstorage has a driver with this name. The driver is not loaded. */
+function isDriverName(name: string): boolean {
+  const require = createRequire(import.meta.url);
+  return /^[a-z0-9-]+$/.test(name) && succeeds(() => require.resolve(`unstorage/drivers/${name}`));
+}
+
+function succeeds(call: () => unknown): boolean {
+  try {
+    call();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What is wrong with an option, as one or more lines. */
+function describeIssue(issue: z.core.$ZodIssue, parentPath: readonly PropertyKey[] = []): string[] {
+  const path = [...parentPath, ...issue.path];
+  if (issue.code === 'invalid_union') {
+    // The last alternative of a union has the most to say.
+    return issue.errors.at(-1)?.flatMap((nested) => describeIssue(nested, path)) ?? [];
+  }
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => `"${cleanText([...path, key].join('.'))}" is not an option`);
+  }
+  return [`${path.join('.') || 'the options'}: ${issue.message}`];
+}
