@@ -15,7 +15,7 @@ import type { BuildRun } from './integration/build-run.ts';
 import type { SiteRun } from './integration/site-run.ts';
 import type {} from './loader/loader.ts';
 import { astroMajor, hasPolicy, headersOf } from './settings/astro-version.ts';
-import { environmentPlugin } from './settings/environment.ts';
+import { environmentPlugin } from './settings/environment-plugin.ts';
 import type { SnippetsOptions } from './settings/options.ts';
 import { parseOptions } from './settings/parse-options.ts';
 import { SiteSource } from './source/site-source.ts';

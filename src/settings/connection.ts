@@ -3,6 +3,7 @@ import { userError } from '../failures/errors.ts';
 import { environmentVariables } from './environment.ts';
 import type { Settings } from './settings.ts';
 
+/** Whether the settings have what a request needs: a key, and at least one base URL. */
 export const hasConnection = ({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settings): boolean =>
   Boolean(apiKey && (renderBaseUrl ?? retrieveBaseUrl));
 
@@ -10,8 +11,15 @@ export const hasConnection = ({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settin
 export const isWithoutKey = ({ apiKey, missingKey }: Settings): boolean =>
   !apiKey && missingKey === 'children';
 
-/** `text` begins a sentence, without the path, which may be a key by mistake. */
-export function whyWithoutKey({ hasKeyFile }: Settings): { code: ErrorCode; text: string } {
+/** A setting without which no request can be made. */
+export interface MissingSetting {
+  code: ErrorCode;
+  /** What is missing, as a sentence without its period. */
+  text: string;
+}
+
+/** Why there is no key. The text does not show the path of a key file, which may be a key by mistake. */
+export function whyWithoutKey({ hasKeyFile }: Settings): MissingSetting {
   return hasKeyFile
     ? {
         code: 'unreadable-key-file',
@@ -20,19 +28,28 @@ export function whyWithoutKey({ hasKeyFile }: Settings): { code: ErrorCode; text
     : { code: 'missing-key', text: `${environmentVariables.apiKey} is not set` };
 }
 
-export const withoutKeyWarning = (settings: Settings) =>
+/** The warning for a build that shows children because there is no key. */
+export const withoutKeyWarning = (settings: Settings): string =>
   `${whyWithoutKey(settings).text}, so embeds show their children (missingKey: 'children'). Such a build leaves no record for check and refresh.`;
 
-/** @returns the key. @throws AstroError that names what is missing, and what needs it, such as a page. */
+/**
+ * Checks that requests can be made.
+ *
+ * @param neededFor what needs a snippet, such as a page.
+ * @returns the API key.
+ * @throws AstroError that names everything that is missing.
+ */
 export function requireConnection(settings: Settings, neededFor?: string): string {
   const { apiKey, renderBaseUrl, retrieveBaseUrl } = settings;
-  const missing = apiKey ? [] : [whyWithoutKey(settings)];
+  const missing: MissingSetting[] = apiKey ? [] : [whyWithoutKey(settings)];
   if (!renderBaseUrl && !retrieveBaseUrl) {
     missing.push({ code: 'missing-url', text: 'No base URL of the service is set' });
   }
   const [first] = missing;
   if (!first) return apiKey as string;
-  const texts = missing.map(({ text }) => `${text}.`);
-  if (neededFor) texts.push(`Needed for ${neededFor}.`);
-  throw userError(first.code, texts.join(' '), missing.map(({ code }) => errorTable[code].hint).join('\n'));
+
+  const sentences = missing.map(({ text }) => `${text}.`);
+  if (neededFor) sentences.push(`Needed for ${neededFor}.`);
+  const hint = missing.map(({ code }) => errorTable[code].hint).join('\n');
+  throw userError(first.code, sentences.join(' '), hint);
 }

@@ -3,11 +3,10 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseEnv } from 'node:util';
-import type { ResolvedConfig } from 'vite';
 import { userError } from '../failures/errors.ts';
-import { keySearch } from '../text/known-keys.ts';
 import { astroPackage } from './astro-version.ts';
 
+/** The names of our environment variables. */
 export const environmentVariables = {
   apiKey: 'SNIPPETS_API_KEY',
   apiKeyFile: 'SNIPPETS_API_KEY_FILE',
@@ -16,51 +15,57 @@ export const environmentVariables = {
   webhookSecret: 'SNIPPETS_WEBHOOK_SECRET',
 } as const;
 
+const variablePrefix = 'SNIPPETS_';
+
+/** Environment variables, by their names. */
 export type Environment = Record<string, string | undefined>;
 
-/** Where `.env` files are read, and for which mode of Vite; `false` for none. */
+/** Which `.env` files are read. */
 export interface EnvironmentFiles {
+  /** Vite's mode, such as `production`. With `staging`, `.env.staging` is read, too. */
   mode: string;
+  /** The folder of the files; `false` for none. */
   directory: string | false;
 }
 
-const variablePrefix = 'SNIPPETS_';
+/** What `readEnvironment` needs to know about the process. */
+export interface ProcessEnvironment {
+  env: Environment;
+  /** The folder to which the path of a key file is relative, if `.env` files have no folder of their own. */
+  cwd: string;
+}
 
-/** Reads the variables as Vite does. Fails with an AstroError if browsers can read one that contains the key. */
-export const environmentPlugin = (onRead: (environment: Environment, files: EnvironmentFiles) => void) => ({
-  name: 'astro-snippets:environment',
-  async configResolved({ mode, envDir: directory, env }: ResolvedConfig): Promise<void> {
-    const files = { mode, directory };
-    const environment = await readEnvironment(files, { env: process.env, cwd: process.cwd() });
-    onRead(environment, files);
-    const key = environment[environmentVariables.apiKey];
-    if (!key) return;
-    // Public, whether a page uses it today or not.
-    const search = keySearch(key);
-    const names = Object.keys(env).filter((name) => search.isIn(String(env[name])));
-    if (names.length === 0) return;
-    const what = `${names.join(', ')} ${names.length === 1 ? 'contains' : 'contain'} the API key`;
-    throw userError('exposed-key', `${what}, and every visitor could read it.`);
-  },
-});
-
-/** A key file that does not exist is like no key: some builds need none. @throws AstroError if it cannot be read. */
+/**
+ * Reads our variables from the environment and the `.env` files, as Vite does: the environment wins. The API key may be
+ * in a file that a variable names. A key file that does not exist is like no key, as some builds need none.
+ *
+ * @throws AstroError if the key file exists and cannot be read.
+ */
 export async function readEnvironment(
   { directory, mode }: EnvironmentFiles,
-  { env, cwd }: { env: Environment; cwd: string },
+  { env, cwd }: ProcessEnvironment,
 ): Promise<Environment> {
-  const read = directory === false ? {} : await readEnvFiles(directory, mode);
-  const all = Object.entries({ ...read, ...env }).filter(([name]) => name.startsWith(variablePrefix));
-  const environment: Environment = Object.fromEntries(all);
-  const file = environment[environmentVariables.apiKeyFile];
-  if (!file || environment[environmentVariables.apiKey]) return environment;
+  const fromFiles = directory === false ? {} : await readEnvFiles(directory, mode);
+  const variables = Object.entries({ ...fromFiles, ...env });
+  const environment: Environment = Object.fromEntries(
+    variables.filter(([name]) => name.startsWith(variablePrefix)),
+  );
+
+  const keyFile = environment[environmentVariables.apiKeyFile];
+  if (!keyFile || environment[environmentVariables.apiKey]) return environment;
+  const key = readKeyFile(resolve(cwd, directory || '', keyFile));
+  return key === undefined ? environment : { ...environment, [environmentVariables.apiKey]: key };
+}
+
+/** The key in a file; `undefined` if the file does not exist. */
+function readKeyFile(file: string): string | undefined {
   try {
     // Editors end a file with a line break.
-    const key = readFileSync(resolve(cwd, directory || '', file), 'utf8').replace(/\r?\n$/, '');
-    return { ...environment, [environmentVariables.apiKey]: key };
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return environment;
+    if (code === 'ENOENT') return undefined;
+    // Messages show no path: it may be a key that was put there by mistake.
     throw userError(
       'unreadable-key-file',
       `The file named by ${environmentVariables.apiKeyFile} could not be read: ${code}.`,
@@ -68,14 +73,17 @@ export async function readEnvironment(
   }
 }
 
+/** Reads the `.env` files of a mode with the project's own Vite, or with Node where there is no Astro. */
 async function readEnvFiles(directory: string, mode: string): Promise<Environment> {
   const names = ['.env', '.env.local', `.env.${mode}`, `.env.${mode}.local`];
   const files = names.map((name) => join(directory, name)).filter(existsSync);
+
+  // Loading Vite takes as long as a short command: it is only loaded for files that exist.
   const astro = files.length > 0 && astroPackage(directory);
   if (!astro) {
     return Object.assign({}, ...files.map((file) => parseEnv(readFileSync(file, 'utf8'))));
   }
-  // Astro's own: ours could be another version. Loading it takes as long as a short command.
+  // Astro's Vite may be another version than the one that this package would find.
   const vite = createRequire(astro).resolve('vite');
   const { loadEnv }: typeof import('vite') = await import(pathToFileURL(vite).href);
   return loadEnv(mode, directory, variablePrefix);

@@ -11,35 +11,56 @@ const urlOptions = ['renderBaseUrl', 'retrieveBaseUrl'] as const;
 
 type UrlOption = (typeof urlOptions)[number];
 
-/** The options and the environment, validated. A missing key or URL is an error once it is needed. */
-export interface Settings extends Omit<ParsedOptions, keyof HtmlRules | 'csp' | 'images'>, HtmlRules {
+/**
+ * The options and the environment, validated and combined: what the rest of the package works with. A missing key or URL
+ * is an error only once it is needed.
+ */
+export interface Settings
+  extends Omit<ParsedOptions, keyof HtmlRules | 'csp' | 'images'>,
+    HtmlRules,
+    CacheFolders {
   apiKey: string | undefined;
-  /** Whether a file for the key is named. Without a key, it does not exist. */
+  /** Whether the environment names a file for the key. If there is no key, that file does not exist. */
   hasKeyFile: boolean;
-  /** Which of them are options, which the environment cannot replace. */
+  /** The base URLs that are set as options: the environment cannot replace these. */
   urlOptions: readonly UrlOption[];
-  /** Where answers are cached; `undefined` if they are not, or in the user's own storage. */
-  answerFolder: string | undefined;
+  /** Which images are downloaded, and where they go; `undefined` if images stay where they are. */
   images: ImageSettings | undefined;
+}
+
+/** Folders of the cache. They are `undefined` if nothing is cached, or only in the user's own storage. */
+export interface CacheFolders {
+  answerFolder: string | undefined;
   imageFolder: string | undefined;
 }
 
+/** Where Astro puts files with a hash in their names. */
 export interface Assets {
   /** The folder in the output, such as `_astro`. */
   folder: string;
-  /** Of its URL: the base path or `assetsPrefix`, which may depend on a file's extension. */
+  /** What URLs begin with: the base path or `assetsPrefix`, which may depend on a file's extension. */
   prefix: string | Record<string, string>;
 }
 
 export interface ImageSettings {
+  /** The hosts whose images are downloaded, such as `cdn.example`. */
   hosts: readonly string[];
   assets: Assets;
 }
 
-type SiteConfig = Partial<{ cacheDirectory: string; hasPolicy: boolean; urls: SiteUrls; assets: Assets }>;
+/** What Astro's config adds to the settings. All of it is missing where Astro does not make the site. */
+export interface SiteConfig {
+  /** Astro's cache directory, in which ours is made. */
+  cacheDirectory?: string;
+  /** Whether Astro writes a Content Security Policy. */
+  hasPolicy?: boolean;
+  urls?: SiteUrls;
+  assets?: Assets;
+}
 
 /**
- * Options win over the environment, in which an empty variable counts as absent: CI systems set a missing secret to it.
+ * Combines the options with the environment. Options win. An empty variable counts as absent: CI systems set a missing
+ * secret to it.
  *
  * @throws AstroError for a malformed key or URL. The key is not shown.
  */
@@ -48,26 +69,20 @@ export function resolveSettings(
   environment: Environment,
   { cacheDirectory, hasPolicy = false, urls, assets }: SiteConfig = {},
 ): Settings {
-  const { links, csp, images, ...more } = options;
-  const baseUrl = (name: UrlOption) => {
-    const option = options[name];
-    const variable = environmentVariables[name];
-    if (option !== undefined) return parseBaseUrl(`The option ${name}`, option).href;
-    return environment[variable] ? parseBaseUrl(variable, environment[variable]).href : undefined;
-  };
-  const folder = more.cache && cacheDirectory ? join(cacheDirectory, 'astro-snippets') : undefined;
+  const { links, csp, images, ...unchanged } = options;
+  const cacheFolder = options.cache && cacheDirectory ? join(cacheDirectory, 'astro-snippets') : undefined;
   try {
     const key = environment[environmentVariables.apiKey];
     return {
-      ...more,
+      ...unchanged,
       apiKey: key ? checkApiKey(key, environmentVariables.apiKey) : undefined,
       hasKeyFile: Boolean(environment[environmentVariables.apiKeyFile]),
-      renderBaseUrl: baseUrl('renderBaseUrl'),
-      retrieveBaseUrl: baseUrl('retrieveBaseUrl'),
+      renderBaseUrl: resolveBaseUrl('renderBaseUrl', options, environment),
+      retrieveBaseUrl: resolveBaseUrl('retrieveBaseUrl', options, environment),
       urlOptions: urlOptions.filter((name) => options[name] !== undefined),
       links: links && urls && { base: urls.base, trailingSlash: urls.trailingSlash },
       policy: hasPolicy ? (csp ?? 'warn') : 'none',
-      ...cacheFolders(folder),
+      ...cacheFolders(cacheFolder),
       images: images && assets && { ...images, assets },
     };
   } catch (error) {
@@ -75,13 +90,20 @@ export function resolveSettings(
   }
 }
 
-/** @param folder the one that also contains the manifest. */
-export const cacheFolders = (
-  folder: string | undefined,
-): {
-  answerFolder: string | undefined;
-  imageFolder: string | undefined;
-} => ({
+function resolveBaseUrl(
+  name: UrlOption,
+  options: ParsedOptions,
+  environment: Environment,
+): string | undefined {
+  const option = options[name];
+  if (option !== undefined) return parseBaseUrl(`The option ${name}`, option).href;
+  const variableName = environmentVariables[name];
+  const value = environment[variableName];
+  return value ? parseBaseUrl(variableName, value).href : undefined;
+}
+
+/** @param folder our folder in the cache, which also contains the manifest. */
+export const cacheFolders = (folder: string | undefined): CacheFolders => ({
   answerFolder: folder && join(folder, 'answers'),
   imageFolder: folder && join(folder, 'images'),
 });

@@ -1,6 +1,8 @@
+/** How Astro's config forms the URLs of a site. */
 export interface SiteUrls {
-  /** Such as `https://example.com`, if it is known. */
+  /** The origin, such as `https://example.com`, if it is known. */
   site?: string | undefined;
+  /** The path before all URLs, such as `/docs`. */
   base: string;
   trailingSlash: 'always' | 'never' | 'ignore';
   /** Whether pages are folders, `about/index.html`, or files, `about.html`. */
@@ -22,6 +24,7 @@ export function canonicalPath(
   return isFolder || bare === '' ? `${bare}/` : bare;
 }
 
+/** The canonical path of a file of the output. */
 export const pathOfFile = (name: string, isPage: boolean, urls: SiteUrls): string =>
   canonicalPath(pathIn(urls.base, name), isPage, urls);
 
@@ -33,34 +36,34 @@ export const pathOfFile = (name: string, isPage: boolean, urls: SiteUrls): strin
 export function publishedUrl(name: string, isPage: boolean, urls?: Omit<SiteUrls, 'format'>): string {
   const { site, base = '/', trailingSlash } = urls ?? {};
   const path = pathIn(base, name);
-  // A purge by URL needs the form that readers ask for. With 'ignore', servers go by the file that there is.
+  // A purge by URL needs the form that readers ask for. With 'ignore', the file that exists decides on it.
   const format = path.endsWith('/index.html') ? 'directory' : 'file';
-  const isNamed = isPage && (trailingSlash !== undefined || format === 'directory');
-  const url = canonicalPath(path, isNamed, { trailingSlash: trailingSlash ?? 'ignore', format });
+  const hasCanonicalPath = isPage && (trailingSlash !== undefined || format === 'directory');
+  const url = canonicalPath(path, hasCanonicalPath, { trailingSlash: trailingSlash ?? 'ignore', format });
   return URL.parse(url, site)?.href ?? url;
 }
 
-/** Also encodes what would end the path. */
-function pathIn(base: string, name: string) {
+/** The percent-encoded path of a file. `?` and `#` are encoded, too: they would end the path. */
+function pathIn(base: string, name: string): string {
   const path = encodeURI(name.toWellFormed()).replace(/[?#]/g, encodeURIComponent);
   return `${base.replace(/\/+$/, '')}/${path}`;
 }
 
-/** The files that Astro may write for a route, for every `build.format`. */
+/** The names of the files that Astro may write for a route, for every `build.format`. */
 export function routeFiles(pathname: string, base: string): string[] {
   const root = base.replace(/\/+$/, '');
   const inside = pathname.startsWith(`${root}/`) ? pathname.slice(root.length) : pathname;
   const decoded = decodePath(inside);
-  // As for `/tags/100%/`: Astro 5 decodes `%25` for a URL, and not for its file.
-  const other = decoded === inside ? inside.replaceAll('%', '%25') : inside;
-  return [...new Set([decoded, other])].flatMap((path) => {
+  // Astro 5 decodes `%25` for the URL of a page, and not for its file, such as that of `/tags/100%/`.
+  const undecoded = decoded === inside ? inside.replaceAll('%', '%25') : inside;
+  return [...new Set([decoded, undecoded])].flatMap((path) => {
     const name = path.replace(/^\/+|\/+$/g, '').replace(/(^|\/)index\.html$/, '');
     if (name === '') return ['index.html'];
     return name.endsWith('.html') ? [name] : [`${name}/index.html`, `${name}.html`];
   });
 }
 
-/** A path that cannot be decoded stays as it is. */
+/** Decodes a path. A path that cannot be decoded stays as it is. */
 export function decodePath(path: string): string {
   try {
     return decodeURI(path);
