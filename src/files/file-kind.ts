@@ -1,15 +1,15 @@
 import { extname } from 'node:path';
 import type { FileKind } from '../embed/found-embed.ts';
 
-type Kind = FileKind | 'code' | 'compressed' | 'binary';
+/** The kind of any file: one that is scanned for embeds, or one that is not. */
+export type AnyFileKind = FileKind | 'code' | 'compressed' | 'binary';
 
-// Everything else counts as text, so that an unknown format is searched.
-const kindsByExtension: [kind: Kind, extensions: RegExp][] = [
+const kindsByExtension: [kind: AnyFileKind, extensions: RegExp][] = [
   ['html', /^\.(?:html?|xhtml)$/i],
   ['xml', /^\.(?:xml|rss|atom|rdf|svg|xslt?|kml|gpx|opml)$/i],
   ['json', /^\.(?:json|jsonl|ndjson|webmanifest|geojson|jsonld)$/i],
   ['code', /^\.(?:[cm]?js|css|map)$/i],
-  // What servers may send in the place of the file beside it.
+  // Servers may send a compressed file in the place of the file beside it.
   ['compressed', /^\.(?:br|gz|zst)$/i],
   [
     'binary',
@@ -17,7 +17,8 @@ const kindsByExtension: [kind: Kind, extensions: RegExp][] = [
   ],
 ];
 
-export function fileKind(name: string): Kind {
+/** Tells the kind of a file by its extension. An unknown extension counts as text, so that the file is searched. */
+export function fileKind(name: string): AnyFileKind {
   const extension = extname(name);
   return kindsByExtension.find(([, extensions]) => extensions.test(extension))?.[0] ?? 'text';
 }

@@ -1,8 +1,12 @@
-/** Tells the lines of bytes, from 1. Reads the file when first asked. */
-export function lineFinder(file: Buffer) {
-  let ends: number[] | undefined;
-  return (offset: number): number => {
-    ends ??= [...file.toString('latin1').matchAll(/\n|$/g)].map(({ index }) => index);
-    return ends.findIndex((end) => end >= offset) + 1;
+/**
+ * Finds the line of a byte in a file.
+ *
+ * @returns a function from an offset to a line, counted from 1. The file is only searched for lines once one is needed.
+ */
+export function lineFinder(file: Buffer): (offset: number) => number {
+  let lineEnds: number[] | undefined;
+  return (offset) => {
+    lineEnds ??= [...file.toString('latin1').matchAll(/\n|$/g)].map(({ index }) => index);
+    return lineEnds.findIndex((end) => end >= offset) + 1;
   };
 }

@@ -4,34 +4,45 @@ import { statsOf } from './read.ts';
 import { forEachYielding } from './turns.ts';
 import { copyMode, temporaryFile, writeError } from './write.ts';
 
-/** Files that are written beside those they replace: all fit on the disk before one is replaced. */
+/**
+ * Files that are written beside those they replace. No file is replaced before all of them fit on the disk: `add` writes
+ * the new bytes, then `commit` renames the files, or `discard` removes them.
+ */
 export class StagedFiles {
   readonly #targets = new Set<string>();
+  /** Folders that were made for staged files, and that `discard` removes. */
   #newFolders: string[] = [];
 
-  /** @param like a file whose permissions it gets. */
-  add(target: string, bytes: Buffer, like: string = target): void {
+  /**
+   * Stages a file, unless the target has these bytes already.
+   *
+   * @param modeSource the file whose permissions the new file gets.
+   * @throws AstroError if the file cannot be written.
+   */
+  add(target: string, bytes: Buffer, modeSource: string = target): void {
     const temporary = temporaryFile(target);
     if (statsOf(target)?.size === bytes.length && readFileSync(target).equals(bytes)) {
-      // A run that was killed may have left it.
+      // A run that was killed may have left a temporary file.
       rmSync(temporary, { force: true });
       return;
     }
     try {
-      const folder = mkdirSync(dirname(target), { recursive: true });
-      if (folder) this.#newFolders.push(folder);
+      const newFolder = mkdirSync(dirname(target), { recursive: true });
+      if (newFolder) this.#newFolders.push(newFolder);
       this.#targets.add(target);
       writeFileSync(temporary, bytes);
-      copyMode(like, temporary);
+      copyMode(modeSource, temporary);
     } catch (error) {
       throw writeError(target, error, 'Nothing was changed.');
     }
   }
 
-  read(target: string): NonSharedBuffer {
+  /** Reads what the target will hold. */
+  read(target: string): Buffer {
     return readFileSync(this.#targets.has(target) ? temporaryFile(target) : target);
   }
 
+  /** Replaces the targets, or only these of them. */
   async commit(targets: Iterable<string> = this.#targets): Promise<void> {
     this.#newFolders = [];
     await forEachYielding([...targets], (target) => {
@@ -39,6 +50,7 @@ export class StagedFiles {
     });
   }
 
+  /** Removes what was staged and is not committed. */
   discard(): void {
     for (const target of this.#targets) rmSync(temporaryFile(target), { force: true });
     for (const folder of this.#newFolders) rmSync(folder, { recursive: true, force: true });

@@ -5,12 +5,13 @@ import { type UserError, userError } from '../failures/errors.ts';
 import { reasonOf } from '../text/clean-text.ts';
 import { statsOf } from './read.ts';
 
-const temporarySuffix = '.snippets.tmp';
-
 /**
- * Writes a file and its folder: a reader sees the old bytes or the new ones, even if the process is killed. Permissions stay.
+ * Writes a file, and makes its folder. A reader sees the old bytes or the new ones, even if the process is killed.
+ * Permissions stay.
  *
- * @param temporary is written first. In the output, it needs a name by which it is found if it is left.
+ * @param temporary the path that is written before it is renamed. In the output, it needs a name by which a later run finds
+ * it if this one is killed.
+ * @throws AstroError if the file cannot be written.
  */
 export function writeAtomically(
   file: string,
@@ -28,18 +29,21 @@ export function writeAtomically(
   }
 }
 
-/** Gives a file the permissions of another, if it exists: the umask may keep a write from it. */
+/** Gives a file the permissions of another file, if that exists. The umask can take permissions from a file when it is made. */
 export function copyMode(from: string, to: string): void {
   const mode = statsOf(from)?.mode;
-  // Not all file systems have modes to change.
+  // Some file systems have no permissions, and refuse to change them.
   if (mode && mode !== statSync(to).mode) chmodSync(to, mode & 0o777);
 }
 
-/** A fixed name, so that what a killed process leaves is found and removed. */
+const temporarySuffix = '.snippets.tmp';
+
+/** The temporary path for a file of the output. The name is fixed, so that what a killed process leaves is found and removed. */
 export const temporaryFile = (file: string): string => file + temporarySuffix;
 
+/** Whether a file was left by a process that was killed while it wrote. */
 export const isTemporary = (name: string): boolean => name.endsWith(temporarySuffix);
 
-/** @param outcome what became of the file, as a sentence */
+/** @param outcome what became of the file, as a sentence. */
 export const writeError = (file: string, error: unknown, outcome: string): UserError =>
   userError('unwritable-file', `${file} could not be written: ${reasonOf(error)}. ${outcome}`);
