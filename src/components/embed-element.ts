@@ -10,7 +10,7 @@ import type { Params } from '../client/params.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import { createRequest, type SnippetRequest } from '../client/snippet-request.ts';
 import { componentBridge, containerPage } from '../embed/component-bridge.ts';
-import { type EmbedAs, type EmbedAttributes, elementName, intendedName } from '../embed/element.ts';
+import { type EmbedAs, type EmbedAttributes, elementName, intendedAttribute } from '../embed/element.ts';
 import type { ErrorCode } from '../failures/error-table.ts';
 import { userError } from '../failures/errors.ts';
 
@@ -80,7 +80,7 @@ export function embedStart(
   }
   const unknown = Object.keys(props).find((name) => !knownProp.test(name));
   if (unknown !== undefined) {
-    const intended = intendedName(unknown);
+    const intended = intendedAttribute(unknown);
     const hint = intended ? ` Did you mean \`${intended}\`?` : '';
     throw refuse('unknown-attribute', `the prop \`${unknown}\` is unknown.${hint}`);
   }

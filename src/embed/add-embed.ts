@@ -2,27 +2,59 @@ import type { Range } from '../markup/edits.ts';
 import { decodeAttribute } from '../markup/latin1.ts';
 import { type Attribute, attributesOf, readAttribute, type Tag } from '../markup/tags.ts';
 import { textOf } from '../markup/text-of.ts';
-import { type EmbedAs, type EmbedAttributes, intendedName } from './element.ts';
+import { type EmbedAs, type EmbedAttributes, intendedAttribute, isEmbedAttribute } from './element.ts';
 import type { FoundEmbed } from './found-embed.ts';
 import type { InsertionFormat } from './insertion-format.ts';
+import type { Layer } from './layers.ts';
 import { isElement, type SourceSlice } from './source-slice.ts';
 
-// Shared by most embeds of a site.
+/** What is around an embed that is an element. */
+type ElementPlace = Pick<FoundEmbed, 'inIsland' | 'inHeading' | 'inParagraph' | 'paragraph'>;
+
+/** The place of an embed in text that has no elements. */
+const placeInText: ElementPlace = { inIsland: false, inHeading: false, inParagraph: false };
+
+/**
+ * Adds an embed to the results, or a warning if it is not valid.
+ *
+ * @param place absent for an embed in text, such as in a title, which cannot show HTML.
+ */
+export function addEmbed(source: SourceSlice, tag: Tag, endTag: Range, place?: ElementPlace): void {
+  const { text, layers, offsetInFile, results, isHtml, lang } = source;
+  const start = offsetInFile(tag.start);
+  const written = attributesOf(text, tag);
+  const attributes = embedAttributesOf(written);
+  if (!isValidId(attributes.id) && !isElement(source)) {
+    results.warnings.push({ start, flaw: 'invalid-id' });
+    return;
+  }
+
+  const as = place ? shownAs(attributes.as, source.defaultAs) : 'text';
+  const innerLayers: readonly Layer[] = as === 'text' && isHtml ? [...layers, 'html-text'] : layers;
+  const { inIsland, inHeading, inParagraph, paragraph } = place ?? placeInText;
+  results.embeds.push({
+    start,
+    end: offsetInFile(endTag.end),
+    attributes,
+    misspelled: written.find(isMisspelled)?.name,
+    children: childrenIn(source, { start: tag.end, end: endTag.start }, as),
+    format: innerLayers.length === 0 ? plainFormats[as] : { as, layers: innerLayers },
+    lang: langIn(written, lang),
+    inIsland,
+    inHeading,
+    inParagraph,
+    paragraph,
+  });
+}
+
+/** The format of content in no layers, which most embeds of a site share. */
 const plainFormats: Record<EmbedAs, InsertionFormat> = {
   html: { as: 'html', layers: [] },
   text: { as: 'text', layers: [] },
 };
 
-type EmbedPlace = Pick<FoundEmbed, 'inIsland' | 'inHeading' | 'inParagraph' | 'paragraph'>;
-
-// Of text, which cannot show HTML.
-const inText: EmbedPlace = { inIsland: false, inHeading: false, inParagraph: false };
-
-/** Adds an embed to the result, or a warning if it is not valid. */
-export function addEmbed(part: SourceSlice, tag: Tag, endTag: Range, place: EmbedPlace = inText): number {
-  const { text, layers, offsetInFile, results, isHtml, lang } = part;
-  const start = offsetInFile(tag.start);
-  const written = attributesOf(text, tag);
+function embedAttributesOf(written: readonly Attribute[]) {
+  // All names are set in the same order, so that the objects of all embeds have one shape.
   const attributes: EmbedAttributes = {
     id: undefined,
     params: undefined,
@@ -30,41 +62,41 @@ export function addEmbed(part: SourceSlice, tag: Tag, endTag: Range, place: Embe
     optional: undefined,
   };
   for (const { name, value } of written) {
-    if (name in attributes) attributes[name as keyof EmbedAttributes] ??= decodeAttribute(value);
+    if (isEmbedAttribute(name)) attributes[name] ??= decodeAttribute(value);
   }
-  const { id = '', as: asked } = attributes;
-  const isId = /^[1-9]\d*$/.test(id) && Number.isSafeInteger(Number(id));
-  if (!isId && !isElement(part)) return results.warnings.push({ start, flaw: 'invalid-id' });
-  const shows = asked === 'html' || asked === 'text' ? asked : part.shows;
-  const as = place === inText ? 'text' : shows;
-  const inside = as === 'text' && isHtml ? ([...layers, 'html-text'] as const) : layers;
-  const children = text.slice(tag.end, endTag.start);
-  const isMisspelled = ({ name }: Attribute) => !(name in attributes) && name !== 'is' && intendedName(name);
-  return results.embeds.push({
-    start,
-    end: offsetInFile(endTag.end),
-    attributes,
-    misspelled: written.find(isMisspelled)?.name,
-    children: {
-      start: offsetInFile(tag.end),
-      end: offsetInFile(endTag.start),
-      // Copied: part of the page's text would keep all of it in memory.
-      ...(as === 'text' && children !== '' && { text: textOf(Buffer.from(children, 'latin1').toString()) }),
-    },
-    format: inside.length === 0 ? plainFormats[as] : { as, layers: inside },
-    lang: langIn(written, lang),
-    inIsland: place.inIsland,
-    inHeading: place.inHeading,
-    inParagraph: place.inParagraph,
-    paragraph: place.paragraph,
-  });
+  return attributes;
 }
 
-/** The language inside an element. An empty one is not known. */
+const isValidId = (id = '') => /^[1-9]\d*$/.test(id) && Number.isSafeInteger(Number(id));
+
+/** What an embed shows. An invalid `as` counts as absent here: reading the embed reports the value. */
+const shownAs = (written: string | undefined, defaultAs: EmbedAs) =>
+  written === 'html' || written === 'text' ? written : defaultAs;
+
+// The attribute `is` belongs to HTML, and is one edit from both `id` and `as`.
+const isMisspelled = ({ name }: Attribute) =>
+  !isEmbedAttribute(name) && name !== 'is' && intendedAttribute(name) !== undefined;
+
+function childrenIn({ text, offsetInFile }: SourceSlice, range: Range, as: EmbedAs) {
+  const children: FoundEmbed['children'] = {
+    start: offsetInFile(range.start),
+    end: offsetInFile(range.end),
+  };
+  if (as === 'text' && range.start < range.end) {
+    // The text is a copy: a part of the page's text would keep all of it in memory.
+    const written = text.slice(range.start, range.end);
+    children.text = textOf(Buffer.from(written, 'latin1').toString());
+  }
+  return children;
+}
+
+/** Returns the language inside an element; `undefined` for an empty `lang`, by which HTML says that it is not known. */
 export function langIn(attributes: readonly Attribute[], outer: string | undefined): string | undefined {
   const lang = valueIn(attributes, 'lang') ?? valueIn(attributes, 'xml:lang');
   return lang === undefined ? outer : lang.trim() || undefined;
 }
 
-export const valueIn = (attributes: readonly Attribute[], name: string): string | undefined =>
-  readAttribute(attributes, name, decodeAttribute);
+/** Returns the decoded value of an attribute in a byte string. */
+export function valueIn(attributes: readonly Attribute[], name: string): string | undefined {
+  return readAttribute(attributes, name, decodeAttribute);
+}

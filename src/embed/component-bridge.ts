@@ -1,28 +1,43 @@
-/** What Astro's Container API renders, as for a feed. Its real path is not known. */
+/** The page of a `<Snippet>` that Astro's Container API renders, as for a feed: the path of the real page is not known. */
 export const containerPage = "a page of Astro's container";
 
-/** A `<Snippet>` that is wrong, with the path of the page's URL and the names of its props. */
-export interface AskedComponent {
+/** A `<Snippet>` that failed, as far as the component knows where it is. */
+export interface FailedComponent {
+  /** The snippet's id as given; `undefined` for a snippet from `defineSnippet`. */
   id: string | undefined;
+  /** The path of the page's URL; `undefined` if it is not known. */
   page: string | undefined;
+  /** The names of the props. */
   props: readonly string[];
 }
 
-/** What the integration does for `<Snippet>`. */
-interface ComponentBridge {
-  /** In a build. The page is the path of its URL, or `containerPage`. */
-  announce?: ((id: number, params: string | undefined, pathname: string) => void) | undefined;
-  /** Where it is written: for people, and, if it is certain, a file in the project. Lines and columns begin at 1. */
-  find?(
-    asked: AskedComponent,
-  ): { place: string; loc?: { file: string; line: number; column: number } } | undefined;
+/** Where a `<Snippet>` is written. */
+export interface ComponentPlace {
+  /** For people: files and lines, or the end of a sentence that begins with "It is". */
+  place: string;
+  /** Only if there is one place. The file is relative to the project. Lines and columns begin at 1. */
+  loc?: { file: string; line: number; column: number };
 }
 
-// The component shares no module with the integration, and maybe no process.
+/** What the integration does for `<Snippet>`. The functions are absent while the integration does not need them. */
+interface ComponentBridge {
+  /**
+   * In a build: hears of each embed that a page renders.
+   *
+   * @param params as canonical JSON.
+   * @param pathname the path of the page's URL, or `containerPage`.
+   */
+  announce?: ((id: number, params: string | undefined, pathname: string) => void) | undefined;
+  /** Finds where a `<Snippet>` is written. */
+  find?(component: FailedComponent): ComponentPlace | undefined;
+}
+
 const bridgeSymbol = Symbol.for('astro-snippets');
-
 const bridgeHolder = globalThis as { [bridgeSymbol]?: ComponentBridge };
-
 bridgeHolder[bridgeSymbol] ??= {};
 
+/**
+ * Connects `<Snippet>` with the integration. The bridge is global, since the component is part of the site's code and
+ * shares no module with the integration. It may even run in another process, where the bridge stays empty.
+ */
 export const componentBridge: ComponentBridge = bridgeHolder[bridgeSymbol];

@@ -1,36 +1,55 @@
-// Apart from the scanner, so that a site without embeds does not load it.
+// The scanner is in other files, so that a site without embeds does not load it.
 
+/** The name of the element that pages embed snippets with. */
 export const elementName = 'snippet-embed';
 
-// No encoding changes the name.
-export const embedName: RegExp = /snippet-embed/i;
+/** Matches the name of the element, which no encoding changes. */
+export const embedNamePattern: RegExp = /snippet-embed/i;
 
-/** What a slug leaves of a tag. */
-export const slugOfEmbed: RegExp = /snippet-embed[\W_]*id[\W_]*\d/i;
+/** Matches the tag of an embed in a slug: a slug keeps the letters and digits, and replaces or drops the rest. */
+export const embedSlugPattern: RegExp = /snippet-embed[\W_]*id[\W_]*\d/i;
 
-/** The name in `<Snippet id={42} />` where it was not rendered, in any encoding of the `<`. */
-export const writtenComponent: RegExp =
+/** Matches the name in `<Snippet id={42} />` that was published instead of rendered, in any encoding of the `<`. */
+export const unrenderedComponentPattern: RegExp =
   /snippet(?<=(?:<|lt;|#0*60;?|x0*3c;?|u003c)snippet)(?=[\t\n\f\r ][^<>]{0,300}\b(?:id|of)=)/i;
 
-/** Whether text may hold embeds, or what was meant as one. Many times faster than a scan. */
-export const mayHold = (text: string): boolean => embedName.test(text) || writtenComponent.test(text);
+/** Whether text may contain embeds, or what was meant as an embed. Many times faster than a scan. */
+export function mayContainEmbed(text: string): boolean {
+  return embedNamePattern.test(text) || unrenderedComponentPattern.test(text);
+}
 
-/** What an embed shows of a snippet. */
+/** What an embed shows of a snippet: its HTML, or the text of its HTML. */
 export type EmbedAs = 'html' | 'text';
 
 const attributeNames = ['id', 'params', 'as', 'optional'] as const;
 
-export type EmbedAttributes = { [Name in (typeof attributeNames)[number]]?: string | undefined };
+type AttributeName = (typeof attributeNames)[number];
 
-/** The attribute that a misspelled name means: at most two edits away, or one of a short name. */
-export const intendedName = (written: string): 'id' | 'params' | 'as' | 'optional' | undefined =>
-  attributeNames.find((name) => isNear(written, name, Math.min(2, name.length - 1)));
+/** The values of an embed's attributes, decoded but not checked. */
+export type EmbedAttributes = { [Name in AttributeName]?: string | undefined };
 
-/** Whether so many added, removed or replaced characters turn one text into another. */
-function isNear(one: string, other: string, edits: number): boolean {
-  if (one === '' || other === '') return one.length + other.length <= edits;
-  const [rest, otherRest] = [one.slice(1), other.slice(1)];
-  if (one[0] === other[0]) return isNear(rest, otherRest, edits);
-  const pairs = [[rest, other] as const, [one, otherRest] as const, [rest, otherRest] as const];
-  return edits > 0 && pairs.some(([a, b]) => isNear(a, b, edits - 1));
+/** Whether a name, in lower case, is that of an embed's own attribute. */
+export function isEmbedAttribute(name: string): name is AttributeName {
+  return (attributeNames as readonly string[]).includes(name);
+}
+
+/** Finds the attribute that a misspelled name means: at most two edits away, or one edit from a name of two letters. */
+export function intendedAttribute(written: string): AttributeName | undefined {
+  return attributeNames.find((name) => isWithinEdits(written, name, Math.min(2, name.length - 1)));
+}
+
+/** Whether at most so many added, removed or replaced characters turn one text into the other. */
+function isWithinEdits(a: string, b: string, edits: number): boolean {
+  if (a === '' || b === '') return a.length + b.length <= edits;
+
+  const restOfA = a.slice(1);
+  const restOfB = b.slice(1);
+  if (a[0] === b[0]) return isWithinEdits(restOfA, restOfB, edits);
+
+  if (edits === 0) return false;
+  return (
+    isWithinEdits(restOfA, b, edits - 1) ||
+    isWithinEdits(a, restOfB, edits - 1) ||
+    isWithinEdits(restOfA, restOfB, edits - 1)
+  );
 }

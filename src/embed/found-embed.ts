@@ -2,46 +2,63 @@ import type { Range } from '../markup/edits.ts';
 import type { EmbedAttributes } from './element.ts';
 import type { InsertionFormat } from './insertion-format.ts';
 
-export type PlacedEmbed = Pick<FoundEmbed, 'start' | 'end' | 'children' | 'format' | 'paragraph'>;
-
+/** The syntax of a file, which decides how the scanner reads it. */
 export type FileKind = 'html' | 'xml' | 'json' | 'text';
 
-/** An embed in a file. All places are byte offsets. */
+/** An embed that a scan has found. All places are byte offsets in the file. */
 export interface FoundEmbed extends Range {
   attributes: EmbedAttributes;
-  /** An attribute with a misspelled name. */
+  /** The name of an attribute that looks like a misspelled one. */
   misspelled?: string | undefined;
-  /** With their text where text is shown. */
+  /** The embed's children. `text` is their text, where the embed shows text and has children. */
   children: Range & { text?: string };
+  /** How content is written in place of the embed. */
   format: InsertionFormat;
   /** The value of the nearest `lang`. */
   lang: string | undefined;
-  /** Whether an island renders it again in the browser. */
+  /** Whether an island renders the embed again in the browser. */
   inIsland: boolean;
-  /** In a heading with an id, as Markdown generates it. */
+  /** Whether the embed is in a heading with an id, as Markdown generates it. */
   inHeading: boolean;
+  /** Whether a paragraph is open around the embed. */
   inParagraph: boolean;
-  /** If it contains nothing else, as Markdown generates it. */
+  /** The paragraph around the embed, if it contains nothing else, as Markdown generates it. */
   paragraph?: Range | undefined;
 }
 
-export type Incomplete = 'unclosed' | 'unrendered' | 'nested';
+/** What is needed to replace an embed. */
+export type PlacedEmbed = Pick<FoundEmbed, 'start' | 'end' | 'children' | 'format' | 'paragraph'>;
 
-export type Refusal = 'in-script' | 'in-style' | 'in-xml' | 'in-attribute';
+/** An embed that is not whole. In a page this is an error; elsewhere it may be an excerpt, and is a warning. */
+export type IncompleteFlaw = 'unclosed' | 'unrendered' | 'nested';
 
-/** What may be intended, or a file in which embeds may not work. */
-export type ScanWarning = Incomplete | 'invalid-id' | 'in-id' | 'in-code' | 'in-xhtml' | 'utf-16';
+/** An embed in a place where no snippet can be shown. */
+export type RefusedPlace = 'in-script' | 'in-style' | 'in-xml' | 'in-attribute';
 
+/** What may be meant as an embed, or a file in which embeds may not work. */
+export type DoubtfulFlaw = IncompleteFlaw | 'invalid-id' | 'in-id' | 'in-code' | 'in-xhtml' | 'utf-16';
+
+/** An embed that fails the build. */
 export interface EmbedFault {
+  /** Byte offset in the file. */
   start: number;
-  flaw: Incomplete | Refusal;
+  flaw: IncompleteFlaw | RefusedPlace;
+  /** For `in-attribute`: the attribute's name. */
   attribute?: string | undefined;
-  /** Where the embed around it begins. */
+  /** For `nested`: where the embed around it begins. */
   outer?: number | undefined;
 }
 
-export interface Scan {
+/** A place in a file that deserves a look. */
+export interface ScanWarning {
+  /** Byte offset in the file. */
+  start: number;
+  flaw: DoubtfulFlaw;
+}
+
+/** What a scan has found in a file, each in the order of the file. */
+export interface ScanResults {
   embeds: FoundEmbed[];
   faults: EmbedFault[];
-  warnings: { start: number; flaw: ScanWarning }[];
+  warnings: ScanWarning[];
 }

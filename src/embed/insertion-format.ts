@@ -6,8 +6,11 @@ export interface InsertionFormat {
   as: EmbedAs;
   /** The encodings around the content, outermost first. */
   layers: readonly Layer[];
-  /** What comments around the content say. */
+  /** The text of the comments around the content, by which edit links find it. Without it, there are no comments. */
   mark?: string | undefined;
 }
 
-export const formatKey = ({ as, layers, mark }: InsertionFormat) => `${as} ${layers.join()} ${mark}`;
+/** Returns a key that formats share if content is written alike in them. */
+export function formatKey({ as, layers, mark }: InsertionFormat): string {
+  return `${as} ${layers.join()} ${mark}`;
+}

@@ -5,55 +5,63 @@ import type { PlacedEmbed } from './found-embed.ts';
 import type { InsertionFormat } from './insertion-format.ts';
 import { encode } from './layers.ts';
 
+/** What a snippet shows, after the site's rules. */
 export interface SnippetContent {
   html: string;
+  /** The text of the HTML. */
   text: string;
-  /** Whether the HTML would swallow what follows it. */
+  /** Whether the HTML would swallow what follows it, such as an unclosed comment. */
   leavesOpen?: true | undefined;
 }
 
-export type Composed = ReturnType<typeof compose>;
-
-/** @returns text whose characters are bytes, and whether no paragraph can contain it. */
-export function compose(
-  content: SnippetContent,
-  { as, layers, mark }: InsertionFormat,
-): {
+/** Content as it is written in place of an embed. */
+export interface ComposedContent {
+  /** A byte string. */
   text: string;
+  /** Whether a paragraph cannot contain the content. */
   isBlock: boolean;
-} {
+}
+
+/** Writes a snippet's content for one place: encoded through the layers around it, and marked if edit links want it. */
+export function compose(content: SnippetContent, { as, layers, mark }: InsertionFormat): ComposedContent {
   const encoded = encode(content[as], layers);
-  // If the second mark is swallowed, it is part of a tag, or text.
-  const marks = mark !== undefined && !(as === 'html' && content.leavesOpen);
-  const written = marks ? `<!--snippet ${mark}-->${encoded}<!--/snippet ${mark}-->` : encoded;
+  // HTML that leaves something open would swallow the second mark, which then is part of a tag, or text on the page.
+  const isMarked = mark !== undefined && !(as === 'html' && content.leavesOpen);
+  const written = isMarked ? `<!--snippet ${mark}-->${encoded}<!--/snippet ${mark}-->` : encoded;
   return { text: toByteString(written), isBlock: as === 'html' && isBlockLevel(content.html) };
 }
 
 /**
- * Replaces embeds with their contents or else children; where it is a block, with the paragraph that contains nothing else.
- * All other bytes stay, except `others`, whose characters are bytes.
+ * Replaces embeds with their contents, or with their children where there is no content. A block also replaces the paragraph
+ * around its embed, if this contains nothing else. All other bytes stay.
+ *
+ * @param contentOf returns the content for an embed; `undefined` for its children.
+ * @param otherEdits what else to replace, with byte strings.
+ * @param scratchBuffer memory for the new file, if it fits in.
  */
 export function replaceEmbeds<Embed extends PlacedEmbed>(
   file: Buffer,
   embeds: readonly Embed[],
-  contentOf: (embed: Embed) => Composed | undefined,
-  others: readonly Edit[] = [],
-  room?: Buffer,
-): Buffer<ArrayBufferLike> {
+  contentOf: (embed: Embed) => ComposedContent | undefined,
+  otherEdits: readonly Edit[] = [],
+  scratchBuffer?: Buffer,
+): Buffer {
   const page = file.toString('latin1');
   const edits = embeds.map((embed) => {
     const { text, isBlock } = contentOf(embed) ?? childrenOf(page, embed);
     const { start, end } = (isBlock && embed.paragraph) || embed;
     return { start, end, text };
   });
-  const made = applyEdits(page, [...edits, ...others]);
-  if (!room || made.length > room.length) return Buffer.from(made, 'latin1');
-  return room.subarray(0, room.write(made, 'latin1'));
+
+  const edited = applyEdits(page, [...edits, ...otherEdits]);
+  if (!scratchBuffer || edited.length > scratchBuffer.length) return Buffer.from(edited, 'latin1');
+  return scratchBuffer.subarray(0, scratchBuffer.write(edited, 'latin1'));
 }
 
-function childrenOf(page: string, { children, format, paragraph }: PlacedEmbed) {
-  if (format.as === 'text')
+function childrenOf(page: string, { children, format, paragraph }: PlacedEmbed): ComposedContent {
+  if (format.as === 'text') {
     return { text: toByteString(encode(children.text ?? '', format.layers)), isBlock: false };
+  }
   const text = page.slice(children.start, children.end);
   return { text, isBlock: !!paragraph && isBlockLevel(text) };
 }

@@ -1,64 +1,73 @@
 import { matchEnd, tagAt } from '../markup/tags.ts';
 import { addEmbed } from './add-embed.ts';
-import { elementName, mayHold, writtenComponent } from './element.ts';
-import type { Refusal } from './found-embed.ts';
-import { decodeThrough, reportIncomplete, type SourceSlice, slice, startsIn } from './source-slice.ts';
+import { elementName, mayContainEmbed, unrenderedComponentPattern } from './element.ts';
+import type { RefusedPlace } from './found-embed.ts';
+import { decodeThrough, findStarts, reportIncomplete, type SourceSlice, slice } from './source-slice.ts';
 
-export const componentTag: RegExp = new RegExp(`<${writtenComponent.source}`, 'i');
+/** Matches the tag of a `<Snippet>` that was published instead of rendered. */
+export const unrenderedComponentTag: RegExp = new RegExp(`<${unrenderedComponentPattern.source}`, 'i');
 
-/** Scripts and styles, where no embed can work. */
-export function scanCode(part: SourceSlice, flaw: Refusal, attribute?: string): void {
-  for (const start of startsIn(decodeThrough(part, 'json'), scanText))
-    part.results.faults.push({ start, flaw, attribute });
-}
+/** Matches a tag that something has split, as in titles: words in separate elements, or no-break spaces. */
+export const brokenOpening: RegExp = /<snippet-embed(?![\w.:\t\n\f\r />-])/i;
 
 const embedOpening = /(?=<snippet-embed[\t\n\f\r />])/i;
 
-// As in titles: words in separate elements, or no-break spaces.
-export const brokenOpening: RegExp = /<snippet-embed(?![\w.:\t\n\f\r />-])/i;
-
 const embedClosing = /<\/snippet-embed[\t\n\f\r ]*>/gi;
 
-/** Text without markup other than embeds, encoded or not. */
-export function scanText(part: SourceSlice): void {
-  const { text, offsetInFile, results } = part;
-  const written = text.search(componentTag);
-  if (written !== -1) reportIncomplete(part, offsetInFile(written), 'unrendered');
-  const odd = text.search(brokenOpening);
-  if (odd !== -1) results.warnings.push({ start: offsetInFile(odd), flaw: 'invalid-id' });
+/** Scans text without markup other than embeds, as in titles and attributes. The embeds may be encoded once more. */
+export function scanText(source: SourceSlice): void {
+  const { text, offsetInFile, results } = source;
+  const component = text.search(unrenderedComponentTag);
+  if (component !== -1) reportIncomplete(source, offsetInFile(component), 'unrendered');
+  const broken = text.search(brokenOpening);
+  if (broken !== -1) results.warnings.push({ start: offsetInFile(broken), flaw: 'invalid-id' });
+
   let start = 0;
-  // Each up to the next one only: the time is linear even if all are unclosed.
+  // Each embed is searched only up to the next one: the time is linear even if all are unclosed.
   for (const { length } of text.split(embedOpening)) {
-    const piece = slice(part, { start, end: start + length });
-    const read = embedOpening.test(piece.text) ? scanEmbed(piece) : 0;
-    scanEncoded(slice(piece, { start: read, end: length }));
+    const piece = slice(source, { start, end: start + length });
+    const embedEnd = embedOpening.test(piece.text) ? scanEmbed(piece) : 0;
+    scanEncoded(slice(piece, { start: embedEnd, end: length }));
     start += length;
   }
 }
 
-/** The embed that a text begins with. Returns the end of it, or of its name. */
-function scanEmbed(part: SourceSlice) {
-  const tag = tagAt(part.text, 0);
-  const end = tag?.isSelfClosing ? tag.end : tag && matchEnd(embedClosing, part.text, tag.end);
-  if (!tag || !end) {
-    reportIncomplete(part, part.offsetInFile(0), 'unclosed');
+/** Scans scripts and styles, where no embed can work: each is a fault. */
+export function scanCode(source: SourceSlice, flaw: RefusedPlace, attribute?: string): void {
+  for (const start of findStarts(decodeThrough(source, 'json'), scanText)) {
+    source.results.faults.push({ start, flaw, attribute });
+  }
+}
+
+/** Scans the embed that a text begins with. Returns where it ends, or where its name ends if it is unclosed. */
+function scanEmbed(source: SourceSlice) {
+  const { text } = source;
+  const tag = tagAt(text, 0);
+  if (tag?.isSelfClosing) {
+    addEmbed(source, tag, { start: tag.end, end: tag.end });
+    return tag.end;
+  }
+
+  const end = tag && matchEnd(embedClosing, text, tag.end);
+  if (!end) {
+    reportIncomplete(source, source.offsetInFile(0), 'unclosed');
     return 1 + elementName.length;
   }
-  addEmbed(part, tag, { start: tag.isSelfClosing ? end : part.text.lastIndexOf('<', end - 1), end });
+  addEmbed(source, tag, { start: text.lastIndexOf('<', end - 1), end });
   return end;
 }
 
 const escapedEmbed = /&(?:amp;|#0*38;|#x0*26;)*(?:lt|#0*60|#x0*3c);?snippet(?:-embed|[\t\n\f\r ])/i;
 
-const percentEncoded = /%(?:25)*3csnippet-embed[^\s"<>&]*/gi;
+const percentEncodedEmbed = /%(?:25)*3csnippet-embed[^\s"<>&]*/gi;
 
-/** Text that is escaped once more, or part of a URL. */
-function scanEncoded(part: SourceSlice) {
-  const { text } = part;
-  if (!mayHold(text)) return;
-  if (escapedEmbed.test(text)) scanText(decodeThrough(part, 'html-text'));
-  for (const { 0: url, index: start } of text.matchAll(percentEncoded)) {
-    const encoded = slice(part, { start, end: start + url.length });
-    scanText(decodeThrough(encoded, /embed\+/i.test(url) ? 'url-query' : 'url'));
+/** Scans text for embeds that are escaped once more, or are part of a URL. */
+function scanEncoded(source: SourceSlice) {
+  const { text } = source;
+  if (!mayContainEmbed(text)) return;
+  if (escapedEmbed.test(text)) scanText(decodeThrough(source, 'html-text'));
+  for (const { 0: encoded, index: start } of text.matchAll(percentEncodedEmbed)) {
+    const layer = /embed\+/i.test(encoded) ? 'url-query' : 'url';
+    scanText(decodeThrough(slice(source, { start, end: start + encoded.length }), layer));
   }
 }

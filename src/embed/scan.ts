@@ -1,253 +1,350 @@
 import type { Range } from '../markup/edits.ts';
+import type { TextKind } from '../markup/elements.ts';
 import { decodeAttribute } from '../markup/latin1.ts';
 import { startTags } from '../markup/start-tags.ts';
 import { type Attribute, attributesOf, matchEnd, type Tag } from '../markup/tags.ts';
-import { walk } from '../markup/walk.ts';
+import { type MarkupVisitor, walk } from '../markup/walk.ts';
 import { addEmbed, langIn, valueIn } from './add-embed.ts';
 import { findCode, withoutCodeSpans } from './code-spans.ts';
 import { readDeclarations } from './declarations.ts';
-import { elementName, embedName, mayHold, slugOfEmbed } from './element.ts';
-import type { FileKind, Scan } from './found-embed.ts';
-import { brokenOpening, componentTag, scanCode, scanText } from './scan-text.ts';
-import { decodeThrough, reportIncomplete, type SourceSlice, slice, startsIn } from './source-slice.ts';
+import { elementName, embedNamePattern, embedSlugPattern, mayContainEmbed } from './element.ts';
+import type { FileKind, ScanResults } from './found-embed.ts';
+import type { Layer } from './layers.ts';
+import { contextChangeOf, type MarkupContext } from './markup-context.ts';
+import { brokenOpening, scanCode, scanText, unrenderedComponentTag } from './scan-text.ts';
+import { decodeThrough, findStarts, reportIncomplete, type SourceSlice, slice } from './source-slice.ts';
 
 /**
- * Finds every embed in a file, in any encoding. Leaves out examples: code, comments, and what has `data-snippets-ignore`.
- * The file is read as Latin-1, where each character is a byte: its syntax is ASCII.
+ * Finds every embed in a file, in any encoding. Leaves out examples: code, comments, and elements with
+ * `data-snippets-ignore`.
+ *
+ * The file is read as Latin-1, where each character is a byte: all syntax is ASCII, and every offset is a byte offset. Where
+ * text is encoded inside other text, such as HTML in a JSON string in an attribute, each encoding is a layer. The layer is
+ * decoded with a map back to the bytes of the file (see `SourceSlice`), and the decoded text is scanned by its own syntax:
+ * `MarkupScanner` for HTML and XML, `scanJson`, `scanString` where the syntax has to be told from the text, and `scanText`
+ * where there is no markup.
  */
-export function scan(file: Buffer, kind: FileKind): Scan {
+export function scan(file: Buffer, kind: FileKind): ScanResults {
   const text = file.toString('latin1');
   const isPage = kind === 'html';
-  const found: Scan = { embeds: [], faults: [], warnings: [] };
+  const results: ScanResults = { embeds: [], faults: [], warnings: [] };
   const whole: SourceSlice = {
     text,
     layers: [],
-    offsetInFile: (at) => at,
-    results: found,
+    offsetInFile: (offset) => offset,
+    results,
     isHtml: isPage,
     isPage,
-    shows: 'html',
+    defaultAs: 'html',
   };
-  if (!mayHold(text)) {
-    const isUtf16 = /^(?:\xff\xfe|\xfe\xff)/.test(text) && embedName.test(text.replaceAll('\0', ''));
-    if (isUtf16) found.warnings.push({ flaw: 'utf-16', start: 0 });
+
+  if (!mayContainEmbed(text)) {
+    const isUtf16 = /^(?:\xff\xfe|\xfe\xff)/.test(text) && embedNamePattern.test(text.replaceAll('\0', ''));
+    if (isUtf16) results.warnings.push({ flaw: 'utf-16', start: 0 });
   } else if (kind === 'json') scanJson(whole);
   else if (kind === 'text') scanString(whole);
   else scanMarkup(whole, kind === 'xml');
   readDeclarations(whole);
-  for (const list of [found.embeds, found.faults, found.warnings]) list.sort((a, b) => a.start - b.start);
-  return found;
+
+  for (const list of [results.embeds, results.faults, results.warnings]) {
+    list.sort((a, b) => a.start - b.start);
+  }
+  return results;
 }
 
-// Two: one with alternatives takes several times as long.
+/** Scans HTML, where embeds are elements, or XML, where embeds are encoded in text. */
+function scanMarkup(source: SourceSlice, isXml = false) {
+  new MarkupScanner(source, isXml).scan();
+}
+
+// The two patterns are apart: one pattern with alternatives takes several times as long.
 const snippetMention = /snippet/gi;
-
 const hasLang = /lang\s*=/i;
-
-// The attributes of copy buttons.
-const codeAttributes = new Set(['data-code', 'data-clipboard-text']);
-
-const refusedAttributes = /^(?:on|x-|v-|[:@]|style$)/;
-
-const dataScripts = /[/+]json\s*$|^\s*(?:importmap|speculationrules)\s*$/i;
 
 const whiteSpace = /[\t\n\f\r ]*/y;
 
 const paragraphEndTag = /[\t\n\f\r ]*<\/p(?:[\t\n\f\r /][^>]*)?>/iy;
 
-interface MarkupContext {
-  isExample: boolean;
-  inIsland: boolean;
-  lang: string | undefined;
-  embed?: Tag;
-  heading?: Tag;
-  link?: Tag;
-  /** A script, a style, or in XML a title or an image. */
-  holder?: Tag;
+/** Matches the type of a script whose text is JSON. */
+const dataScripts = /[/+]json\s*$|^\s*(?:importmap|speculationrules)\s*$/i;
+
+/** Matches the elements of XML whose text is not HTML: titles and images. */
+const plainXmlElements = /(?:^|:)(?:title|svg)$/;
+
+const noAttributes: readonly Attribute[] = [];
+
+/** Text in a link, which is scanned once the headings of the page are known. */
+interface LinkText {
+  link: Tag;
+  range: Range;
+  context: MarkupContext;
+  kind: TextKind;
 }
 
-const contextIn = new Map<string, (tag: Tag) => Partial<MarkupContext>>();
+/**
+ * Finds the embeds in markup in one walk. Most tags and texts mention no snippet, and are passed over: `#nextMention` says
+ * so from one search of the text.
+ */
+class MarkupScanner implements MarkupVisitor<MarkupContext> {
+  readonly isXml: boolean;
+  readonly #source: SourceSlice;
+  /** Where the text mentions a snippet next; `Infinity` if nowhere. */
+  #mention = -1;
+  /** The open paragraph outside of embeds. */
+  #paragraph: Tag | undefined;
+  /** The code in headings, with the URLs of these on the page. */
+  readonly #headingCodes: { url: string | undefined; code: string }[] = [];
+  readonly #linkTexts: LinkText[] = [];
+  /** Headings whose ids were made of the tag of an embed, unless they show it as code. */
+  readonly #headingsWithTagIds: Set<Tag> = new Set();
 
-const registerContext = (names: string, contextOf: (tag: Tag) => Partial<MarkupContext>) => {
-  for (const name of names.split(' ')) contextIn.set(name, contextOf);
-};
+  constructor(source: SourceSlice, isXml: boolean) {
+    this.#source = source;
+    this.isXml = isXml;
+  }
 
-registerContext('code pre kbd samp', () => ({ isExample: true }));
+  scan(): void {
+    const { text, lang, offsetInFile, results } = this.#source;
+    walk<MarkupContext>(text, { isExample: false, inIsland: false, lang }, this);
 
-// Astro marks islands, and what was passed to them, which hydration keeps.
-registerContext('astro-island', () => ({ inIsland: true }));
+    for (const linkText of this.#linkTexts) {
+      if (!this.#quotesHeading(linkText)) this.#scanRange(linkText.range, linkText.context, linkText.kind);
+    }
+    for (const { start } of this.#headingsWithTagIds) {
+      results.warnings.push({ start: offsetInFile(start), flaw: 'in-id' });
+    }
+  }
 
-registerContext('astro-slot astro-static-slot template', () => ({ inIsland: false }));
+  open(tag: Tag, outside: MarkupContext, isBlock: boolean): MarkupContext | undefined {
+    const { name } = tag;
+    if (name === elementName) return this.#openEmbed(tag, outside);
+    if (outside.isExample && !outside.embed) return outside;
 
-registerContext('h1 h2 h3 h4 h5 h6', (heading) => ({ heading }));
+    if (name.startsWith('snippet')) this.#reportLookalike(tag);
+    if (!outside.embed && isBlock) this.#paragraph = name === 'p' ? tag : undefined;
 
-registerContext('a', (link) => ({ link }));
+    const change = contextChangeOf(tag);
+    const attributes = this.#relevantAttributes(tag);
+    if (change?.isExample || attributes.some(isIgnoreMark)) return { ...outside, isExample: true };
+    if (change?.heading && embedSlugPattern.test(valueIn(attributes, 'id') ?? '')) {
+      this.#headingsWithTagIds.add(tag);
+    }
 
-registerContext('script style', (holder) => ({ holder }));
+    const lang = attributes.length > 0 ? langIn(attributes, outside.lang) : outside.lang;
+    const context = lang === outside.lang ? outside : { ...outside, lang };
+    for (const attribute of attributes) {
+      if (mayContainEmbed(attribute.value)) {
+        this.#scanInside(context, (source) => scanAttribute(source, attribute, this.isXml));
+      }
+    }
 
-/** HTML, where embeds are elements, or XML, which encodes them in text. */
-function scanMarkup(part: SourceSlice, isXml = false) {
-  const { text, offsetInFile, results } = part;
-  let mark = -1;
-  /** The next mark from an offset, which does not decrease. */
-  const markFrom = (from: number) => {
-    if (mark >= from) return mark;
+    if (this.isXml) return plainXmlElements.test(name) ? { ...context, holder: tag } : context;
+    return change ? { ...context, ...change } : context;
+  }
+
+  close(name: string, endTag: Range, context: MarkupContext): void {
+    const { embed, isExample } = context;
+    if (!embed && name === 'p') this.#paragraph = undefined;
+    if (!embed || isExample || name !== elementName) return;
+
+    const isUnclosed = endTag.start === endTag.end;
+    if (isUnclosed) this.#reportIncomplete(embed.start, 'unclosed');
+    else this.#addElement(embed, context, endTag);
+  }
+
+  text(range: Range, context: MarkupContext, kind: TextKind): void {
+    if (this.#nextMention(range.start) >= range.end) return;
+
+    const { isExample, heading, link } = context;
+    if (isExample && heading) {
+      this.#headingsWithTagIds.delete(heading);
+      const url = urlOnPage(`#${this.#attribute(heading, 'id')}`);
+      this.#headingCodes.push({ url, code: this.#decodedText(range) });
+    } else if (isExample) return;
+    else if (link) this.#linkTexts.push({ link, range, context, kind });
+    else this.#scanRange(range, context, kind);
+  }
+
+  unfinishedTag(start: number, { isExample, embed }: MarkupContext): void {
+    const isEmbed = this.#source.text.slice(start).search(embedNamePattern) === 1;
+    if (isEmbed && !embed && !isExample) this.#reportIncomplete(start, 'unclosed');
+  }
+
+  isDone(offset: number, { embed }: MarkupContext): boolean {
+    return !embed && this.#nextMention(offset) === Infinity;
+  }
+
+  /** Finds where the text mentions a snippet next. The offsets that are passed in do not decrease. */
+  #nextMention(from: number) {
+    if (this.#mention >= from) return this.#mention;
     snippetMention.lastIndex = from;
-    mark = snippetMention.exec(text)?.index ?? Infinity;
-    return mark;
-  };
-  const read = (tag: Tag, attribute: string) => valueIn(attributesOf(text, tag), attribute);
-  // The code in headings, and the scans of links, whose text may be the same.
-  const codes: { url: string | undefined; code: string }[] = [];
-  const linkScans: (() => void)[] = [];
-  // Headings with ids made of an embed that they do not show as code.
-  const slugged = new Set<Tag>();
-  let paragraph: Tag | undefined;
+    this.#mention = snippetMention.exec(this.#source.text)?.index ?? Infinity;
+    return this.#mention;
+  }
 
-  /** The paragraph that contains nothing but an element. */
-  const paragraphOf = (tag: Tag, endTag: Range) => {
+  /** Returns the context inside an embed; `undefined` if the embed ends with its tag. */
+  #openEmbed(tag: Tag, context: MarkupContext): MarkupContext | undefined {
+    const { offsetInFile, results } = this.#source;
+    const { isExample, embed } = context;
+    if (this.isXml && !isExample) results.faults.push({ flaw: 'in-xml', start: offsetInFile(tag.start) });
+    else if (embed) this.#reportIncomplete(tag.start, 'nested', embed);
+    else if (!isExample && tag.isSelfClosing)
+      this.#addElement(tag, context, { start: tag.end, end: tag.end });
+
+    if (tag.isSelfClosing) return undefined;
+    if (this.isXml || isExample) return context;
+    return embed ? { ...context, isExample: true } : { ...context, embed: tag };
+  }
+
+  #addElement(tag: Tag, { inIsland, heading, lang }: MarkupContext, endTag: Range) {
+    addEmbed({ ...this.#source, lang }, tag, endTag, {
+      inIsland,
+      inHeading: !!heading && this.#attribute(heading, 'id') !== undefined,
+      inParagraph: !!this.#paragraph,
+      paragraph: this.#paragraphAround(tag, endTag),
+    });
+  }
+
+  /** Returns the paragraph around an embed, if it contains nothing else. */
+  #paragraphAround(tag: Tag, endTag: Range) {
+    const paragraph = this.#paragraph;
+    const { text, offsetInFile, results } = this.#source;
     if (!paragraph || matchEnd(whiteSpace, text, paragraph.end) !== tag.start) return undefined;
+
     const start = offsetInFile(paragraph.start);
     const end = matchEnd(paragraphEndTag, text, endTag.end);
-    const hasOther = (results.embeds.at(-1)?.start ?? 0) > start;
-    return end === undefined || hasOther ? undefined : { start, end: offsetInFile(end) };
-  };
+    const hasOtherEmbed = (results.embeds.at(-1)?.start ?? 0) > start;
+    return end === undefined || hasOtherEmbed ? undefined : { start, end: offsetInFile(end) };
+  }
 
-  const addElement = (tag: Tag, { inIsland, heading, lang }: MarkupContext, endTag: Range) => {
-    const inHeading = !!heading && read(heading, 'id') !== undefined;
-    const place = { inIsland, inHeading, inParagraph: !!paragraph, paragraph: paragraphOf(tag, endTag) };
-    addEmbed({ ...part, lang }, tag, endTag, place);
-  };
+  /** Reports a `<Snippet>` that was not rendered, and the tag of an embed that something has split. */
+  #reportLookalike({ name, start }: Tag) {
+    const { text, offsetInFile, results } = this.#source;
+    // The pattern reads up to 300 characters behind the name.
+    if (name === 'snippet' && text.slice(start, start + 320).search(unrenderedComponentTag) === 0) {
+      this.#reportIncomplete(start, 'unrendered');
+    }
+    if (name.startsWith(elementName) && brokenOpening.test(`<${name}`)) {
+      results.warnings.push({ start: offsetInFile(start), flaw: 'invalid-id' });
+    }
+  }
 
-  const openEmbed = (tag: Tag, context: MarkupContext): MarkupContext | undefined => {
-    const { isExample, embed } = context;
-    if (isXml && !isExample) results.faults.push({ flaw: 'in-xml', start: offsetInFile(tag.start) });
-    else if (embed) reportIncomplete(part, offsetInFile(tag.start), 'nested', offsetInFile(embed.start));
-    else if (!isExample && tag.isSelfClosing) addElement(tag, context, { start: tag.end, end: tag.end });
-    if (tag.isSelfClosing) return undefined;
-    if (isXml || isExample) return context;
-    return embed ? { ...context, isExample: true } : { ...context, embed: tag };
-  };
+  /** Reads the attributes of a tag, if an embed or a language may be in them. */
+  #relevantAttributes(tag: Tag): readonly Attribute[] {
+    const { text } = this.#source;
+    const { name, start, end } = tag;
+    const hasAttributes = end - start > name.length + 2;
+    if (!hasAttributes) return noAttributes;
+    const isRelevant = this.#nextMention(start) < end || hasLang.test(text.slice(start, end));
+    return isRelevant ? attributesOf(text, tag) : noAttributes;
+  }
 
-  /** In the children of an embed, any other one is nested. */
-  const scanIn = ({ embed, lang }: MarkupContext, look: (part: SourceSlice) => void) => {
-    const inner = { ...part, lang };
-    if (!embed) return look(inner);
-    for (const start of startsIn(inner, look))
-      reportIncomplete(part, start, 'nested', offsetInFile(embed.start));
-  };
+  /** Scans what is inside an element. In the children of an embed, any other embed is nested. */
+  #scanInside({ embed, lang }: MarkupContext, scanSource: (source: SourceSlice) => void) {
+    const source = { ...this.#source, lang };
+    if (!embed) return scanSource(source);
+    for (const start of findStarts(source, scanSource)) {
+      reportIncomplete(this.#source, start, 'nested', this.#source.offsetInFile(embed.start));
+    }
+  }
 
-  const outermost: MarkupContext = { isExample: false, inIsland: false, lang: part.lang };
-  walk(text, outermost, {
-    isXml,
-    open(tag, outside, isBlock) {
-      const { name, start, end } = tag;
-      if (name === elementName) return openEmbed(tag, outside);
-      if (outside.isExample && !outside.embed) return outside;
-      if (name === 'snippet' && text.slice(start, start + 320).search(componentTag) === 0)
-        reportIncomplete(part, offsetInFile(start), 'unrendered');
-      if (name.startsWith(elementName) && brokenOpening.test(`<${name}`))
-        results.warnings.push({ start: offsetInFile(start), flaw: 'invalid-id' });
-      if (!outside.embed && isBlock) paragraph = name === 'p' ? tag : undefined;
-      const inside = contextIn.get(name)?.(tag);
-      const hasAttributes = end - start > name.length + 2;
-      const isRead = hasAttributes && (markFrom(start) < end || hasLang.test(text.slice(start, end)));
-      const attributes = isRead ? attributesOf(text, tag) : [];
-      const isIgnored = attributes.some(({ name }) => name === 'data-snippets-ignore');
-      if (inside?.isExample || isIgnored) return { ...outside, isExample: true };
-      if (inside?.heading && slugOfEmbed.test(valueIn(attributes, 'id') ?? '')) slugged.add(tag);
-      const lang = isRead ? langIn(attributes, outside.lang) : outside.lang;
-      const context = lang === outside.lang ? outside : { ...outside, lang };
-      for (const attribute of attributes) {
-        if (mayHold(attribute.value)) scanIn(context, (inner) => scanAttribute(inner, attribute, isXml));
-      }
-      if (isXml) return /(?:^|:)(?:title|svg)$/.test(name) ? { ...context, holder: tag } : context;
-      return inside ? { ...context, ...inside } : context;
-    },
-    close(closed, endTag, context) {
-      const { embed, isExample } = context;
-      if (!embed && closed === 'p') paragraph = undefined;
-      if (!embed || isExample || closed !== elementName) return;
-      if (endTag.start === endTag.end) reportIncomplete(part, offsetInFile(embed.start), 'unclosed');
-      else addElement(embed, context, endTag);
-    },
-    text(range, context, kind) {
-      const { isExample, heading, link, holder } = context;
-      if (markFrom(range.start) >= range.end) return;
-      const shown = () => decodeAttribute(text.slice(range.start, range.end));
-      const scanRange = () =>
-        scanIn(context, (whole) => {
-          const inner = slice(whole, range);
-          if (kind === 'text' || kind === 'cdata') {
-            const decoded = decodeThrough(inner, kind === 'cdata' ? kind : isXml ? 'xml-text' : 'html-text');
-            if (!isXml || holder) scanText(decoded);
-            else scanString({ ...decoded, shows: 'html', isHtml: true });
-          } else if (kind === 'rcdata') scanText(inner);
-          else if (holder?.name === 'style') scanCode(inner, 'in-style');
-          else if (!holder) return;
-          else if (!dataScripts.test(read(holder, 'type') ?? '')) scanCode(inner, 'in-script');
-          else scanJson({ ...inner, shows: 'text', isHtml: false }, true);
-        });
-      if (isExample && heading) {
-        slugged.delete(heading);
-        codes.push({ url: onPage(`#${read(heading, 'id')}`), code: shown() });
-      } else if (link && !isExample) {
-        linkScans.push(() => {
-          const target = onPage(read(link, 'href') ?? '');
-          if (!codes.some(({ url, code }) => url === target && shown().includes(code))) scanRange();
-        });
-      } else if (!isExample) scanRange();
-    },
-    unfinishedTag(start, { isExample, embed }) {
-      const isEmbed = text.slice(start).search(embedName) === 1;
-      if (isEmbed && !embed && !isExample) reportIncomplete(part, offsetInFile(start), 'unclosed');
-    },
-    isDone: (offset, { embed }) => !embed && markFrom(offset) === Infinity,
-  });
-  // Tables of contents show the code in headings as plain text.
-  for (const scanLink of linkScans) scanLink();
-  for (const { start } of slugged) results.warnings.push({ start: offsetInFile(start), flaw: 'in-id' });
+  #scanRange(range: Range, context: MarkupContext, kind: TextKind) {
+    this.#scanInside(context, (source) => this.#scanTextNode(slice(source, range), context, kind));
+  }
+
+  /** Scans text by the element that holds it. */
+  #scanTextNode(source: SourceSlice, { holder }: MarkupContext, kind: TextKind) {
+    if (kind === 'text' || kind === 'cdata') {
+      const textLayer = this.isXml ? 'xml-text' : 'html-text';
+      const decoded = decodeThrough(source, kind === 'cdata' ? 'cdata' : textLayer);
+      if (!this.isXml || holder) scanText(decoded);
+      else scanString({ ...decoded, defaultAs: 'html', isHtml: true });
+    } else if (kind === 'rcdata') scanText(source);
+    else if (holder?.name === 'style') scanCode(source, 'in-style');
+    else if (!holder) return;
+    else if (!dataScripts.test(this.#attribute(holder, 'type') ?? '')) scanCode(source, 'in-script');
+    else scanJson({ ...source, defaultAs: 'text', isHtml: false }, true);
+  }
+
+  /** Whether the text of a link repeats a heading that shows it as code: tables of contents show code as plain text. */
+  #quotesHeading({ link, range }: LinkText) {
+    const target = urlOnPage(this.#attribute(link, 'href') ?? '');
+    return this.#headingCodes.some(
+      ({ url, code }) => url === target && this.#decodedText(range).includes(code),
+    );
+  }
+
+  #attribute(tag: Tag, name: string) {
+    return valueIn(attributesOf(this.#source.text, tag), name);
+  }
+
+  #decodedText({ start, end }: Range) {
+    return decodeAttribute(this.#source.text.slice(start, end));
+  }
+
+  #reportIncomplete(start: number, flaw: 'unclosed' | 'unrendered' | 'nested', outer?: Tag) {
+    const { offsetInFile } = this.#source;
+    reportIncomplete(this.#source, offsetInFile(start), flaw, outer && offsetInFile(outer.start));
+  }
 }
 
-/** Where a URL on a page leads. */
-const onPage = (url: string) => URL.parse(url, 'https://page.invalid')?.href;
+const isIgnoreMark = ({ name }: Attribute) => name === 'data-snippets-ignore';
 
-function scanAttribute(part: SourceSlice, attribute: Attribute, isXml: boolean) {
+/** Resolves a URL on a page, whose own URL is not known here. */
+const urlOnPage = (url: string) => URL.parse(url, 'https://page.invalid')?.href;
+
+/** The attributes in which copy buttons keep code. */
+const codeAttributes = new Set(['data-code', 'data-clipboard-text']);
+
+/** Matches the attributes whose values are code that runs: handlers, directives and styles. */
+const refusedAttributes = /^(?:on|x-|v-|[:@]|style$)/;
+
+/** Scans the value of an attribute. */
+function scanAttribute(source: SourceSlice, attribute: Attribute, isXml: boolean) {
   const { name, quote, start, end } = attribute;
   if (codeAttributes.has(name)) return;
-  const { embeds } = part.results;
-  const layer = isXml ? 'xml-attribute' : quote ? 'html-attribute' : 'html-unquoted';
-  const inner = decodeThrough(slice(part, attribute), layer);
-  const before = embeds.length;
-  if (refusedAttributes.test(name) || /^\s*javascript:/i.test(inner.text)) {
-    scanCode(inner, 'in-attribute', name);
-  } else if (name === 'srcdoc') scanMarkup({ ...inner, shows: 'html', isHtml: true });
-  else if (name.startsWith('data-') || isJson(inner.text)) scanString({ ...inner, shows: 'text' });
-  else scanText(inner);
-  const embed = embeds[before];
-  const isWhole = embed?.start === part.offsetInFile(start) && embed.end === part.offsetInFile(end);
+
+  const { embeds } = source.results;
+  const countBefore = embeds.length;
+  const value = decodeThrough(slice(source, attribute), attributeLayer(quote, isXml));
+  if (refusedAttributes.test(name) || /^\s*javascript:/i.test(value.text)) {
+    scanCode(value, 'in-attribute', name);
+  } else if (name === 'srcdoc') scanMarkup({ ...value, defaultAs: 'html', isHtml: true });
+  else if (name.startsWith('data-') || isJson(value.text)) scanString({ ...value, defaultAs: 'text' });
+  else scanText(value);
+
+  // Content that is all of an unquoted value gets quotes: an empty one would swallow the next attribute.
+  const embed = embeds[countBefore];
+  const isWhole = embed?.start === source.offsetInFile(start) && embed.end === source.offsetInFile(end);
   if (quote || !isWhole) return;
-  // An empty value without quotes would swallow the next attribute.
-  const layers = embed.format.layers.with(part.layers.length, 'html-unquoted-whole');
+  const layers = embed.format.layers.with(source.layers.length, 'html-unquoted-whole');
   embed.format = { ...embed.format, layers };
 }
 
-/** A string, such as one of JSON: XML, JSON again, or HTML. */
-function scanString(part: SourceSlice) {
-  if (/^\s*<\?xml\s/.test(part.text)) scanMarkup(part, true);
-  else if (isJson(part.text)) scanJson(part);
-  else {
-    // Text of XML, such as the description of a feed, is HTML.
-    const code = part.isPage || part.isHtml ? [] : findCode(part.text);
-    const text = withoutCodeSpans(part.text, code);
-    // If it has other tags. Otherwise it may be plain text.
-    const isHtml = part.isHtml || startTags(text).some((tag) => tag.name !== elementName);
-    scanMarkup({ ...part, text, isHtml });
-    // In HTML, backticks and fences make no examples.
-    const aside = { ...part, results: { ...part.results, warnings: [] } };
-    const doubtful = code.filter(({ isDoubtful }) => isDoubtful);
-    for (const start of doubtful.flatMap((one) => startsIn(slice(aside, one), scanMarkup)))
-      part.results.warnings.push({ start, flaw: 'in-code' });
+function attributeLayer(quote: string, isXml: boolean): Layer {
+  if (isXml) return 'xml-attribute';
+  return quote ? 'html-attribute' : 'html-unquoted';
+}
+
+/** Scans a string, such as one of JSON, whose syntax is not known: XML, JSON again, HTML or Markdown. */
+function scanString(source: SourceSlice) {
+  if (/^\s*<\?xml\s/.test(source.text)) return scanMarkup(source, true);
+  if (isJson(source.text)) return scanJson(source);
+
+  // Pages, and texts of XML such as the description of a feed, are HTML, where backticks are no code.
+  const code = source.isPage || source.isHtml ? [] : findCode(source.text);
+  const text = withoutCodeSpans(source.text, code);
+  // Text with other tags than those of embeds is HTML. Text without may be plain text.
+  const isHtml = source.isHtml || startTags(text).some(({ name }) => name !== elementName);
+  scanMarkup({ ...source, text, isHtml });
+
+  // An embed in doubtful code is a warning only: if the text is HTML, backticks and fences make no examples.
+  const withoutWarnings = { ...source, results: { ...source.results, warnings: [] } };
+  for (const range of code) {
+    if (!range.isDoubtful) continue;
+    for (const start of findStarts(slice(withoutWarnings, range), scanMarkup)) {
+      source.results.warnings.push({ start, flaw: 'in-code' });
+    }
   }
 }
 
@@ -261,15 +358,17 @@ function isJson(text: string) {
   }
 }
 
-// Up to a quote or line end that is not escaped.
+/** Matches a string up to a quote or line end that is not escaped, whichever comes first. */
 const jsonString = /"([^"\\\n]*(?:\\.[^"\\\n]*)*)"?/gs;
 
-/** The strings of JSON, or of JSON lines. */
-function scanJson(part: SourceSlice, inScript = false) {
-  for (const { 1: text = '', index } of part.text.matchAll(jsonString)) {
-    if (!mayHold(text)) continue;
-    const string = slice(part, { start: index + 1, end: index + 1 + text.length });
+/** Scans the strings of JSON, or of JSON lines. */
+function scanJson(source: SourceSlice, inScript = false) {
+  for (const { 1: text = '', index } of source.text.matchAll(jsonString)) {
+    if (!mayContainEmbed(text)) continue;
+    const start = index + 1;
+    const string = slice(source, { start, end: start + text.length });
     const avoidsTags = inScript || /\\u003c/i.test(text);
-    scanString({ ...decodeThrough(string, avoidsTags ? 'json-in-script' : 'json'), isHtml: part.isHtml });
+    const decoded = decodeThrough(string, avoidsTags ? 'json-in-script' : 'json');
+    scanString({ ...decoded, isHtml: source.isHtml });
   }
 }

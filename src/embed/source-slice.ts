@@ -1,73 +1,109 @@
 import type { Range } from '../markup/edits.ts';
 import type { EmbedAs } from './element.ts';
-import type { Incomplete, Scan } from './found-embed.ts';
+import type { IncompleteFlaw, ScanResults } from './found-embed.ts';
 import { type Layer, layers } from './layers.ts';
 
-/** Part of a file, decoded through the layers around it. */
+/**
+ * Part of a file, decoded through the layers around it: the value of an attribute has one layer, HTML in a string of JSON in
+ * an attribute has two.
+ *
+ * The text is a byte string in every layer: characters of the file are bytes, since it was read as Latin-1, and decoded
+ * characters are written as bytes of UTF-8. Each slice maps its offsets to those of the slice that it was made from, and so
+ * to bytes of the file. What is found in any layer is therefore replaced in the file itself, where all other bytes stay.
+ */
 export interface SourceSlice {
-  /** Every character is a byte of UTF-8, even where decoded. */
+  /** Every character is a byte of UTF-8. */
   text: string;
+  /** The encodings that were undone, outermost first. Content is encoded through the same layers. */
   layers: readonly Layer[];
-  /** The offset of a character in the file. */
+  /** Returns the byte offset in the file of a character of the text. */
   offsetInFile(offset: number): number;
-  results: Scan;
-  /** Whether text in it has to be escaped. */
+  /** Where the scan puts what it finds. */
+  results: ScanResults;
+  /** Whether the text is part of HTML, in which text has to be escaped. */
   isHtml: boolean;
-  /** Whether the file is a page. In others, code is between backticks. */
+  /** Whether the file is a page. In other files, text between backticks is code. */
   isPage: boolean;
-  /** What embeds without `as` show. */
-  shows: EmbedAs;
+  /** What embeds without the attribute `as` show. */
+  defaultAs: EmbedAs;
+  /** The value of the nearest `lang`. */
   lang?: string | undefined;
 }
 
-// No page needs more, and each takes time.
+/** Cuts a range out of a slice. */
+export function slice(source: SourceSlice, { start, end }: Range): SourceSlice {
+  return {
+    ...source,
+    text: source.text.slice(start, end),
+    offsetInFile: (offset) => source.offsetInFile(start + offset),
+  };
+}
+
+/** How many layers a slice can have. No page needs more, and decoding each takes time. */
 const maxLayers = 6;
 
-export const slice = (part: SourceSlice, { start, end }: Range): SourceSlice => ({
-  ...part,
-  text: part.text.slice(start, end),
-  offsetInFile: (offset) => part.offsetInFile(start + offset),
-});
-
-/** Decodes a part through one more layer. Too many leave nothing of it. */
-export function decodeThrough(part: SourceSlice, layer: Layer): SourceSlice {
-  if (part.layers.length === maxLayers) return { ...part, text: '' };
+/** Decodes a slice through one more layer. Beyond the limit of layers, nothing is left of the text. */
+export function decodeThrough(source: SourceSlice, layer: Layer): SourceSlice {
+  if (source.layers.length === maxLayers) return { ...source, text: '' };
   const { escaped, decode } = layers[layer];
-  // Where the distance of the text from its source changes.
+
+  // The map from decoded to encoded offsets: from `starts[i]` to `starts[i + 1]`, the distance to `origins[i]` is constant.
   const starts = [0];
   const origins = [0];
   let shift = 0;
-  const text = part.text.replace(escaped, (found: string, index: number) => {
-    const character = decode(found);
-    if (character === found) return found;
-    origins.push(index, index + found.length);
-    starts.push(index - shift, index - shift + character.length);
-    shift += found.length - character.length;
+  const text = source.text.replace(escaped, (match: string, index: number) => {
+    const character = decode(match);
+    if (character === match) return match;
+
+    const start = index - shift;
+    starts.push(start, start + character.length);
+    origins.push(index, index + match.length);
+    shift += match.length - character.length;
     return character;
   });
-  const at = (offset: number) => {
-    let low = 0;
-    for (let high = starts.length; high - low > 1; ) {
-      const middle = (low + high) >> 1;
-      if ((starts[middle] ?? 0) <= offset) low = middle;
-      else high = middle;
-    }
-    return part.offsetInFile((origins[low] ?? 0) + offset - (starts[low] ?? 0));
+
+  return {
+    ...source,
+    text,
+    layers: [...source.layers, layer],
+    offsetInFile(offset) {
+      const index = lastIndexUpTo(starts, offset);
+      return source.offsetInFile((origins[index] ?? 0) + offset - (starts[index] ?? 0));
+    },
+    isHtml: false,
   };
-  return { ...part, text, layers: [...part.layers, layer], offsetInFile: at, isHtml: false };
 }
 
-/** Where embeds begin that stay out of the result. */
-export function startsIn(part: SourceSlice, look: (aside: SourceSlice) => void): number[] {
-  const found: Scan = { ...part.results, embeds: [], faults: [] };
-  look({ ...part, results: found });
-  return [...found.embeds, ...found.faults].map(({ start }) => start);
+/** Finds the last of sorted numbers that is not greater than a value, by binary search. The first number counts always. */
+function lastIndexUpTo(sorted: readonly number[], value: number) {
+  let low = 0;
+  for (let high = sorted.length; high - low > 1; ) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? 0) <= value) low = middle;
+    else high = middle;
+  }
+  return low;
 }
 
-export function reportIncomplete(part: SourceSlice, start: number, flaw: Incomplete, outer?: number): void {
-  if (isElement(part)) part.results.faults.push({ start, flaw, outer });
-  else part.results.warnings.push({ start, flaw });
+/** Scans a slice without adding its embeds and faults to the results, and returns where these begin in the file. */
+export function findStarts(source: SourceSlice, scanSource: (source: SourceSlice) => void): number[] {
+  const results: ScanResults = { ...source.results, embeds: [], faults: [] };
+  scanSource({ ...source, results });
+  return [...results.embeds, ...results.faults].map(({ start }) => start);
 }
 
-/** Whether what looks like an embed is one. Other files and parts of pages may hold excerpts. */
-export const isElement = ({ isPage, layers }: SourceSlice): boolean => isPage && layers.length === 0;
+/** Reports an embed that is not whole, as a fault or, if it may be an excerpt, as a warning. */
+export function reportIncomplete(
+  source: SourceSlice,
+  start: number,
+  flaw: IncompleteFlaw,
+  outer?: number,
+): void {
+  if (isElement(source)) source.results.faults.push({ start, flaw, outer });
+  else source.results.warnings.push({ start, flaw });
+}
+
+/** Whether what looks like an embed is certainly meant as one. Other files and encoded text may hold excerpts. */
+export function isElement({ isPage, layers }: SourceSlice): boolean {
+  return isPage && layers.length === 0;
+}

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { embedName } from '../embed/element.ts';
+import { embedNamePattern } from '../embed/element.ts';
 import { userError } from '../failures/errors.ts';
 import { listNames } from '../failures/places.ts';
 import { pathFrom, shownPath } from '../files/paths.ts';
@@ -93,7 +93,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles) {
     const dropped = [...scannable, ...others].flatMap((one) => {
       const { file, name } = one;
       const wasRecorded = isPublished(one) && last.files.has(name) && !recorded.has(name);
-      return wasRecorded && !embedName.test(readFileSync(file, 'latin1')) ? name : [];
+      return wasRecorded && !embedNamePattern.test(readFileSync(file, 'latin1')) ? name : [];
     });
     if (dropped.length > 0) {
       logger.warn(

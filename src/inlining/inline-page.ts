@@ -3,7 +3,12 @@ import type { SnippetRequest } from '../client/snippet-request.ts';
 import { allowInPage, type PolicyRules, type PolicySources, sourcesOf } from '../content/csp.ts';
 import type { PreparedSnippet } from '../content/prepare-snippet.ts';
 import { formatKey, type InsertionFormat } from '../embed/insertion-format.ts';
-import { type Composed, compose, replaceEmbeds, type SnippetContent } from '../embed/replace-embeds.ts';
+import {
+  type ComposedContent,
+  compose,
+  replaceEmbeds,
+  type SnippetContent,
+} from '../embed/replace-embeds.ts';
 import type { Edit } from '../markup/edits.ts';
 import type { ScannableFile } from '../output/site-files.ts';
 import type { RecordedSnippet } from '../record/manifest.ts';
@@ -36,7 +41,7 @@ export function pageInliner({ snippets, rules, allow, scratchBuffer, ...editLink
   /** Composes a content once for all embeds that are written alike. */
   const composer = (htmlOf: (snippet: InlinableSnippet) => string) => {
     // By request: a site has few, with many embeds of each.
-    let alike = new Map<SnippetRequest, Composed | undefined>();
+    let alike = new Map<SnippetRequest, ComposedContent | undefined>();
     const composed = new Map<string, typeof alike>();
     let last: InsertionFormat | undefined;
     return ({ request, format }: FileEmbed) => {

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { mayHold } from '../embed/element.ts';
+import { mayContainEmbed } from '../embed/element.ts';
 import { userError } from '../failures/errors.ts';
 import { isLargeBinary, overlaps, piecesOf, readUnlessLarge } from '../files/read.ts';
 import { forEachYielding } from '../files/turns.ts';
@@ -32,7 +32,7 @@ export class OutputVerifier {
   mayEmbed(file: SiteFile): boolean {
     const bytes = readEmbedding(file);
     this.check(file, bytes);
-    return bytes !== undefined && mayHold(bytes.toString('latin1'));
+    return bytes !== undefined && mayContainEmbed(bytes.toString('latin1'));
   }
 
   /** About scripts and style sheets with an embed that still exist. */
@@ -60,7 +60,8 @@ export function readEmbedding({ file, name }: SiteFile): Buffer<ArrayBuffer> | u
   const bytes = readUnlessLarge(file);
   if (bytes) return bytes;
   if (isLargeBinary(file)) return undefined;
-  if (!piecesOf(file, overlaps.embed).some((piece) => mayHold(piece.toString('latin1')))) return undefined;
+  if (!piecesOf(file, overlaps.embed).some((piece) => mayContainEmbed(piece.toString('latin1'))))
+    return undefined;
   try {
     return readFileSync(file);
   } catch (error) {

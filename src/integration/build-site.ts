@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, ftruncateSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { slugOfEmbed } from '../embed/element.ts';
+import { embedSlugPattern } from '../embed/element.ts';
 import { userError } from '../failures/errors.ts';
 import { readOpened } from '../files/read.ts';
 import { writeError } from '../files/write.ts';
@@ -31,7 +31,7 @@ export async function buildSite(
         `${name}: shows a snippet, but its name changes with its source alone. Browsers keep the old content. Show the snippet on a page, or put the file into public/.`,
       );
     }
-    for (const { name } of scannable.filter((file) => slugOfEmbed.test(file.name))) {
+    for (const { name } of scannable.filter((file) => embedSlugPattern.test(file.name))) {
       logger.warn(
         `${name}: the path was made from an embed, before its snippet was known. Give the page its own slug.`,
       );

@@ -1,4 +1,4 @@
-import type { EmbedFault, ScanWarning } from '../embed/found-embed.ts';
+import type { DoubtfulFlaw, EmbedFault } from '../embed/found-embed.ts';
 import type { ErrorCode } from '../failures/error-table.ts';
 import { count } from '../text/format.ts';
 
@@ -17,7 +17,7 @@ export const andMore = (times: number): string => (times === 0 ? '' : ` and ${co
 const leftAsIs =
   'It is left as it is. If it is an example, silence this with data-snippets-ignore or the option exclude.';
 
-export const warningTexts: Record<ScanWarning, string> = {
+export const warningTexts: Record<DoubtfulFlaw, string> = {
   unclosed: `text that looks like an embed has no end tag. ${leftAsIs}`,
   nested: `text looks like an embed inside another embed. ${leftAsIs}`,
   unrendered:

@@ -1,5 +1,5 @@
 import { parseRequest, type SnippetRequest } from '../client/snippet-request.ts';
-import { intendedName } from '../embed/element.ts';
+import { intendedAttribute } from '../embed/element.ts';
 import type { FileKind, FoundEmbed, PlacedEmbed } from '../embed/found-embed.ts';
 import { scan } from '../embed/scan.ts';
 import type { EmbedNote } from '../failures/embed-notes.ts';
@@ -144,7 +144,7 @@ export function readEmbeds(
 
 function embedRequest({ attributes, inIsland, misspelled }: FoundEmbed) {
   if (misspelled) {
-    const message = `The embed has the unknown attribute \`${misspelled}\`. Did you mean \`${intendedName(misspelled)}\`?`;
+    const message = `The embed has the unknown attribute \`${misspelled}\`. Did you mean \`${intendedAttribute(misspelled)}\`?`;
     throw new SiteError('unknown-attribute', message);
   }
   const { id, params, as = 'html', optional = 'false' } = attributes;

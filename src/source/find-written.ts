@@ -1,4 +1,4 @@
-import { elementName, embedName } from '../embed/element.ts';
+import { elementName, embedNamePattern } from '../embed/element.ts';
 
 type SyntaxParts = { [Name in 'id' | 'callee' | 'key' | 'property' | 'source']?: SyntaxNode | null };
 
@@ -92,7 +92,7 @@ class MentionFinder {
       (piece, index) => literalText(piece) + (index in expressions ? placeholder(index) : ''),
     );
     const text = pieces.join('').replace(exampleMarkup, '');
-    if (use && embedName.test(text)) this.mentions.add(elementOpening.test(text) ? use : 'names');
+    if (use && embedNamePattern.test(text)) this.mentions.add(elementOpening.test(text) ? use : 'names');
 
     // An expression whose placeholder is gone stood in an example.
     for (const [index, expression] of expressions.entries()) {

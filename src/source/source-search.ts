@@ -2,7 +2,7 @@ import { globSync, statSync } from 'node:fs';
 import { extname, join, parse } from 'node:path';
 import type { IntegrationResolvedRoute } from 'astro';
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import type { AskedComponent } from '../embed/component-bridge.ts';
+import type { ComponentPlace, FailedComponent } from '../embed/component-bridge.ts';
 import type { PlaceOf } from '../failures/embed-notes.ts';
 import { userError } from '../failures/errors.ts';
 import { listPlaces } from '../failures/places.ts';
@@ -11,14 +11,6 @@ import { count } from '../text/format.ts';
 import type { SiteSource } from './site-source.ts';
 import { embedsIn, literalRequest, type SourceEmbed } from './source-embeds.ts';
 import { fileOf, relativeSource } from './source-file.ts';
-
-/** Where a `<Snippet>` is written. */
-export interface ComponentPlace {
-  /** For people: files and lines, or the end of a sentence that begins with "It is". */
-  place: string;
-  /** Only if there is one place. The file is relative to the project. Lines and columns begin at 1. */
-  loc?: { file: string; line: number; column: number };
-}
 
 /** How sure a message is about the places that it lists. */
 interface PlaceCertainty {
@@ -80,7 +72,7 @@ export class SourceSearch {
   }
 
   /** Where a `<Snippet>` that failed is written; `undefined` if that is not known. */
-  locateComponent({ id, page, props }: AskedComponent): ComponentPlace | undefined {
+  locateComponent({ id, page, props }: FailedComponent): ComponentPlace | undefined {
     const required = props.filter((prop) => writtenProps.includes(prop));
     const components = this.#embedsOn(page).filter(
       ({ isComponent, attributes }) =>

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { describe, expect, test } from 'vitest';
 import { withoutCodeSpans } from '../../src/embed/code-spans.ts';
-import type { FileKind, Scan } from '../../src/embed/found-embed.ts';
+import type { FileKind, ScanResults } from '../../src/embed/found-embed.ts';
 import { scan } from '../../src/embed/scan.ts';
 import { oneOf, runs } from '../support/tools/property.ts';
 
@@ -17,7 +17,7 @@ const files: readonly [name: string, kind: FileKind, write: (html: string) => st
   ['JSON', 'json', (html) => JSON.stringify({ items: [{ content_html: html }] })],
 ];
 
-function scanned(text: string, kind: FileKind): Scan & { ids: (string | undefined)[] } {
+function scanned(text: string, kind: FileKind): ScanResults & { ids: (string | undefined)[] } {
   const found = scan(Buffer.from(text), kind);
   return { ...found, ids: found.embeds.map(({ attributes }) => attributes.id) };
 }

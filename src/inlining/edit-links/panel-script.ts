@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { asUnit } from '../../embed/layers.ts';
+import { toUnicodeEscape } from '../../embed/escapes.ts';
 
 /** What the scripts of a page read. In ASCII, as it may be in any encoding. */
 export function dataElement(snippets: readonly object[], hash?: string) {
   const attribute = hash ? ` data-hash="${hash}"` : '';
   // Without what could end the script.
-  const data = JSON.stringify(snippets).replace(/[<>&\u0080-\uffff]/g, asUnit);
+  const data = JSON.stringify(snippets).replace(/[<>&\u0080-\uffff]/g, toUnicodeEscape);
   return `<script type="application/json" id="snippet-edit-links"${attribute}>${data}</script>`;
 }
 
