@@ -14,16 +14,20 @@ interface SnippetEmbed {
   as?: 'html' | 'text' | undefined | null;
   /** Shows the children where the snippet does not exist, with a warning, instead of failing the build. */
   optional?: boolean | '' | 'true' | 'false' | undefined | null;
+  /** Shown when the service is down. */
   children?: unknown;
+  /** The key of React, Preact and Vue, which stays in the framework. */
   key?: unknown;
+  /** The slot of a component or an island. */
   slot?: string | undefined | null;
 }
 
-// Extended, so that an element that a project declares itself is not declared twice.
+/** Extended below instead of written out there, so that an element that a project declares itself is not declared twice. */
 interface Elements {
   'snippet-embed': SnippetEmbed;
 }
 
+/** Vue declares elements as components. */
 interface VueElements {
   'snippet-embed': new () => { $props: SnippetEmbed };
 }
@@ -34,7 +38,7 @@ declare global {
   }
 }
 
-// Without effect where a framework is not installed. React without types would be an error.
+// A declaration has no effect where its framework is not installed. React without its types would be an error.
 // @ts-ignore
 declare module 'react' {
   namespace JSX {

@@ -38,72 +38,112 @@ export type SnippetProps<Schema extends ParamsSchema | undefined = undefined> = 
     } & (undefined extends ParamsOf<Schema> ? { params?: ParamsOf<Schema> } : { params: ParamsOf<Schema> }))
 );
 
-/** What is given, which may be anything. */
-type Props = Partial<Record<keyof EmbedAttributes, unknown>> & { of?: SnippetDefinition | undefined };
+/** The props as a page passes them: without type checking, they may be anything. */
+type UncheckedProps = Partial<Record<keyof EmbedAttributes, unknown>> & {
+  of?: SnippetDefinition | undefined;
+};
+
+/** The part of the `Astro` global that says where a component is rendered. */
+type RenderedPage = Pick<AstroGlobal, 'isPrerendered' | 'url' | 'routePattern'>;
 
 /** What Astro runs, in the process that loaded the Astro config. */
-export type Command = 'dev' | 'build' | 'preview' | 'sync';
+export type AstroCommand = 'dev' | 'build' | 'preview' | 'sync';
 
-// Astro's compiler adds `class`, `data-astro-…` and `server:…`, and leaves `slot`.
+/** Matches a known prop. Astro's compiler adds `class`, `data-astro-…` and `server:…`, and leaves `slot`. */
 const knownProp = /^(?:id|of|params|as|optional|class|slot)$|[-:]/;
 
+/** The end tag of an embed. */
 export const embedEnd: '</snippet-embed>' = `</${elementName}>`;
 
-/** A promise only if a schema checks the params: awaiting an embed takes longer than rendering it. */
+/**
+ * Returns the start tag of an embed, from the props of `<Snippet>`, and announces the embed to the integration.
+ *
+ * The result is a promise only if a schema checks the params: awaiting an embed takes longer than rendering it.
+ *
+ * @param command `undefined` where the integration is not in the Astro config.
+ * @throws AstroError for props that are not valid, and for a page in which no snippet is inlined.
+ */
 export function embedStart(
-  props: Props,
-  page: Pick<AstroGlobal, 'isPrerendered' | 'url' | 'routePattern'>,
-  command: Command | undefined,
+  props: UncheckedProps,
+  page: RenderedPage,
+  command: AstroCommand | undefined,
 ): string | Promise<string> {
-  const { id, of, params, as, optional } = props;
-  const { pathname } = page.url;
-  const path = page.isPrerendered ? pathname : containerPage;
-  // Astro's error page shows the error, and opens its place in an editor.
-  const refuse = (code: ErrorCode, flaw: string, shown = path) => {
-    const { place, loc } =
-      componentBridge.find?.({
-        id: of === undefined ? String(id ?? '') : undefined,
-        page: shown === containerPage ? undefined : shown,
-        props: Object.keys(props),
-      }) ?? {};
-    const where = place === undefined ? shown : `${shown} (${place})`;
-    const error = userError(code, `<Snippet> of snippet ${of?.id ?? id} on ${where}: ${flaw}`);
-    return Object.assign(error, loc && { loc });
-  };
-  if (command === undefined) {
-    throw refuse('missing-integration', 'the integration is not in the Astro config.', pathname);
-  }
-  // Astro's Container API does not count as prerendered. `astro dev` checks all that it serves.
-  if (!page.isPrerendered && command !== 'dev' && componentBridge.announce === undefined) {
-    const flaw = `the route ${page.routePattern} is rendered on demand. Snippets are inlined while the site is built.`;
-    throw refuse('on-demand-page', flaw, pathname);
-  }
-  const unknown = Object.keys(props).find((name) => !knownProp.test(name));
-  if (unknown !== undefined) {
-    const intended = intendedAttribute(unknown);
-    const hint = intended ? ` Did you mean \`${intended}\`?` : '';
-    throw refuse('unknown-attribute', `the prop \`${unknown}\` is unknown.${hint}`);
-  }
-  if (as !== undefined && as !== 'html' && as !== 'text') {
-    throw refuse('invalid-as', `\`as\` must be "html" or "text", not ${JSON.stringify(as)}.`);
-  }
-  if (optional !== undefined && typeof optional !== 'boolean') {
-    throw refuse('invalid-optional', `\`optional\` must be true or false, not ${JSON.stringify(optional)}.`);
-  }
-  const write = ({ id, params }: SnippetRequest) => {
-    componentBridge.announce?.(id, params, path);
-    let tag = `<${elementName} id="${id}"`;
-    if (params) tag += ` params="${escapeAttribute(params)}"`;
-    if (as) tag += ` as="${as}"`;
-    return optional ? `${tag} optional="">` : `${tag}>`;
+  refusePage(props, page, command);
+  const path = page.isPrerendered ? page.url.pathname : containerPage;
+  refuseProps(props, path);
+
+  const write = (request: SnippetRequest) => {
+    componentBridge.announce?.(request.id, request.params, path);
+    return startTag(request, props);
   };
   const fail = (error: unknown) => {
-    throw error instanceof SnippetError ? refuse(error.code, error.reason) : error;
+    throw error instanceof SnippetError ? componentError(error.code, error.reason, props, path) : error;
   };
+
+  const { id, of, params } = props;
   if (of !== undefined) return definedRequest(of, params).then(write).catch(fail);
   try {
     return write(createRequest(id, params));
   } catch (error) {
     return fail(error);
   }
+}
+
+function startTag({ id, params }: SnippetRequest, { as, optional }: UncheckedProps) {
+  let tag = `<${elementName} id="${id}"`;
+  if (params) tag += ` params="${escapeAttribute(params)}"`;
+  if (as) tag += ` as="${as}"`;
+  return optional ? `${tag} optional="">` : `${tag}>`;
+}
+
+/** Refuses a page whose embeds nothing would replace. */
+function refusePage(props: UncheckedProps, page: RenderedPage, command: AstroCommand | undefined) {
+  if (command === undefined) {
+    const flaw = 'the integration is not in the Astro config.';
+    throw componentError('missing-integration', flaw, props, page.url.pathname);
+  }
+
+  // Astro's Container API does not count as prerendered, and a build listens to it. `astro dev` checks all that it serves.
+  if (!page.isPrerendered && command !== 'dev' && componentBridge.announce === undefined) {
+    const flaw = `the route ${page.routePattern} is rendered on demand. Snippets are inlined while the site is built.`;
+    throw componentError('on-demand-page', flaw, props, page.url.pathname);
+  }
+}
+
+function refuseProps(props: UncheckedProps, path: string) {
+  const unknownProp = Object.keys(props).find((name) => !knownProp.test(name));
+  if (unknownProp !== undefined) {
+    const intended = intendedAttribute(unknownProp);
+    const hint = intended ? ` Did you mean \`${intended}\`?` : '';
+    throw componentError('unknown-attribute', `the prop \`${unknownProp}\` is unknown.${hint}`, props, path);
+  }
+
+  const { as, optional } = props;
+  if (as !== undefined && as !== 'html' && as !== 'text') {
+    const flaw = `\`as\` must be "html" or "text", not ${JSON.stringify(as)}.`;
+    throw componentError('invalid-as', flaw, props, path);
+  }
+  if (optional !== undefined && typeof optional !== 'boolean') {
+    const flaw = `\`optional\` must be true or false, not ${JSON.stringify(optional)}.`;
+    throw componentError('invalid-optional', flaw, props, path);
+  }
+}
+
+/**
+ * Creates the error of a `<Snippet>`, with the place where it is written. Astro's error page shows the error, and opens the
+ * place in an editor.
+ *
+ * @param page the path of the page's URL, or `containerPage`.
+ */
+function componentError(code: ErrorCode, flaw: string, props: UncheckedProps, page: string) {
+  const { id, of } = props;
+  const { place, loc } =
+    componentBridge.find?.({
+      id: of === undefined ? String(id ?? '') : undefined,
+      page: page === containerPage ? undefined : page,
+      props: Object.keys(props),
+    }) ?? {};
+  const where = place === undefined ? page : `${page} (${place})`;
+  const error = userError(code, `<Snippet> of snippet ${of?.id ?? id} on ${where}: ${flaw}`);
+  return Object.assign(error, loc && { loc });
 }

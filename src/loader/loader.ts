@@ -1,4 +1,5 @@
-import type { Loader } from 'astro/loaders';
+import type { AstroConfig } from 'astro';
+import type { Loader, LoaderContext } from 'astro/loaders';
 import { z } from 'astro/zod';
 import { definedRequest, type SnippetDefinition } from '../client/define-snippet.ts';
 import type { Params } from '../client/params.ts';
@@ -23,27 +24,22 @@ export type SnippetEntry =
   | { id: number; params?: Params | undefined }
   | { of: SnippetDefinition; params?: Params | undefined };
 
-const entrySchema: z.ZodObject<
-  {
-    content: z.ZodString;
-    text: z.ZodString;
-    name: z.ZodOptional<z.ZodString>;
-    variant: z.ZodOptional<
-      z.ZodEnum<{
-        retrieve: 'retrieve';
-        render: 'render';
-      }>
-    >;
-  },
-  z.core.$strip
-> = z.object({
+/** The schema of an entry's `data`. */
+type EntrySchema = z.ZodObject<{
   /** HTML, after the site's rules were applied. Its images have their original URLs. */
-  content: z.string(),
+  content: z.ZodString;
   /** The content without tags, with its entities decoded. */
+  text: z.ZodString;
+  /** The snippet's name. Only of a retrieved snippet. */
+  name: z.ZodOptional<z.ZodString>;
+  /** Which endpoint sent the content; absent without content, with `missingKey: 'children'`. */
+  variant: z.ZodOptional<z.ZodEnum<{ render: 'render'; retrieve: 'retrieve' }>>;
+}>;
+
+const entrySchema: EntrySchema = z.object({
+  content: z.string(),
   text: z.string(),
-  /** Only of a retrieved snippet. */
   name: z.string().optional(),
-  /** Where it came from; absent without content, with `missingKey: 'children'`. */
   variant: z.enum(['render', 'retrieve']).optional(),
 });
 
@@ -51,43 +47,31 @@ const entrySchema: z.ZodObject<
  * A loader for a collection of snippets, for frontmatter and endpoints, such as a feed. Each entry has `data.content`
  * (HTML) and `data.text`; `render(entry)` returns a `<Content />` for pages, with the site's own copies of images.
  *
- * They are fetched when the collection is loaded: at the start of a build, and in `astro dev` when content is refreshed.
- * Entries that fail fail the build, with one report.
+ * The snippets are fetched when the collection is loaded: at the start of a build, and in `astro dev` when content is
+ * refreshed. Entries that fail fail the build, with one report.
  *
  * @param entries by their ids in the collection.
+ * @throws AstroError while the collection is loaded: for an id or params that are not valid, with the entry's name, and
+ * without the integration.
  *
  * @example
  * const snippets = defineCollection({ loader: snippetLoader({ banner: { id: 42 } }) });
  */
-export function snippetLoader(
-  entries: Record<string, SnippetEntry>,
-): Loader & { schema: typeof entrySchema } {
+export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & { schema: EntrySchema } {
   return {
     name: 'astro-snippets',
     schema: entrySchema,
-    async load({ collection, config, store, generateDigest, parseData, logger }) {
+    async load(context) {
+      const { collection, config, store, logger } = context;
       const requests = new Map<string, SnippetRequest>();
       for (const [id, entry] of Object.entries(entries)) {
         requests.set(id, await entryRequest(entry, entryName({ collection, entry: id })));
       }
-      // The integration fetches, since a loader must not have the key.
-      const { hooks } = config.integrations.find(({ name }) => name === 'astro-snippets') ?? {};
-      const fetchAll = hooks?.['astro-snippets:fetch'];
-      if (!fetchAll) {
-        throw userError(
-          'missing-integration',
-          `The collection ${collection} uses snippetLoader, but the integration is not in the Astro config.`,
-        );
-      }
-      const snippets = await fetchAll({ collection, entries: requests });
+
+      const fetchEntries = fetchHookOf(config, collection);
+      const snippets = await fetchEntries({ collection, entries: requests });
       for (const [id, request] of requests) {
-        // Without a key and with `missingKey: 'children'`, nothing was fetched.
-        const snippet: Partial<FetchedSnippet> = snippets.get(request.key) ?? {};
-        // Data may go into a feed, where a root-relative URL of an image means nothing.
-        const { html = '', htmlElsewhere: content = html, text = '', variant, name } = snippet;
-        const data = await parseData({ id, data: { content, text, variant, name } });
-        // With the same digest, nothing that depends on the entry is rebuilt.
-        store.set({ id, data, digest: generateDigest({ data, html }), rendered: { html } });
+        await storeEntry(context, id, snippets.get(request.key));
       }
       for (const id of store.keys()) if (!requests.has(id)) store.delete(id);
       logger.info(cleanLines(`${count(requests.size, 'snippet')} in the collection ${collection}`));
@@ -103,4 +87,29 @@ async function entryRequest(entry: SnippetEntry, place: string) {
     if (!(error instanceof SnippetError)) throw error;
     throw userError(error.code, `${place}: ${error.message}`);
   }
+}
+
+/** Returns the integration's own hook, which fetches snippets: a loader must not have the key. */
+function fetchHookOf({ integrations }: AstroConfig, collection: string): FetchHook {
+  const { hooks } = integrations.find(({ name }) => name === 'astro-snippets') ?? {};
+  const fetchEntries = hooks?.['astro-snippets:fetch'];
+  if (fetchEntries) return fetchEntries;
+  throw userError(
+    'missing-integration',
+    `The collection ${collection} uses snippetLoader, but the integration is not in the Astro config.`,
+  );
+}
+
+/** @param snippet absent if nothing was fetched: without a key, and with `missingKey: 'children'`. */
+async function storeEntry(
+  { store, parseData, generateDigest }: LoaderContext,
+  id: string,
+  snippet: Partial<FetchedSnippet> = {},
+) {
+  // The content of an entry may go into a feed, where a root-relative URL of an image means nothing.
+  const { html = '', htmlElsewhere: content = html, text = '', variant, name } = snippet;
+  const data = await parseData({ id, data: { content, text, variant, name } });
+  // Astro does not rebuild what depends on an entry whose digest is the same.
+  const digest = generateDigest({ data, html });
+  store.set({ id, data, digest, rendered: { html } });
 }

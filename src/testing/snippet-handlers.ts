@@ -1,11 +1,13 @@
 import { STATUS_CODES } from 'node:http';
 import { type HttpHandler, HttpResponse, http } from 'msw';
 
-/** A snippet that fails. */
+/** How a snippet fails. */
 export interface SnippetFault {
-  /** Of an answer with a problem object; or `network-error` for no answer. */
+  /** The HTTP status of a response with a problem object; `network-error` for no response. */
   status: 400 | 401 | 402 | 403 | 404 | 429 | 500 | 502 | 503 | 504 | 'network-error';
+  /** The detail of the problem object. @default a sentence with the id */
   detail?: string;
+  /** The header `Retry-After`: seconds, or a date. @default no header */
   retryAfter?: string;
   /** How many requests fail before `content` is sent. @default all */
   times?: number;
@@ -13,22 +15,24 @@ export interface SnippetFault {
   content?: string;
 }
 
-/** A snippet's content, a function from params to content, or a failure. */
+/** What a request for a snippet gets: its content, what a function makes of the params, or a failure. */
 export type SnippetAnswer = string | ((params: Record<string, unknown>) => string) | SnippetFault;
 
+/** Which requests `snippetHandlers` responds to, and with which key. */
 export interface SnippetHandlersOptions {
-  /** @default any URL with the path for rendering */
+  /** Base URL of the endpoint that renders. @default any URL with the path for rendering */
   renderBaseUrl?: string;
-  /** @default any URL with the path for retrieving */
+  /** Base URL of the endpoint that retrieves. @default any URL with the path for retrieving */
   retrieveBaseUrl?: string;
-  /** The only valid key. @default any key */
+  /** The only valid API key: requests with another key get 401. @default any key */
   apiKey?: string;
 }
 
 /**
- * Handlers for msw that respond like the Snippet Delivery Service (specification, sections 4, 5 and 7).
+ * Creates handlers for msw that respond like the Snippet Delivery Service (specification, sections 4, 5 and 7): one for the
+ * endpoint that renders, and one for the endpoint that retrieves. Content is sent as it is given; variables in it stay.
  *
- * @param snippets by id. Any other id is answered with 404.
+ * @param snippets by id. A request for any other id gets 404.
  *
  * @example
  * network.use(...snippetHandlers({ 42: '<p>hi</p>', 43: { status: 503, times: 1, content: 'back' } }));
@@ -37,32 +41,31 @@ export function snippetHandlers(
   snippets: Record<number, SnippetAnswer>,
   { renderBaseUrl = '*', retrieveBaseUrl = '*', apiKey }: SnippetHandlersOptions = {},
 ): HttpHandler[] {
-  const failed = new Map<number, number>();
+  const failuresById = new Map<number, number>();
 
-  const answer = (request: Request, id: number, send: (content: string) => Response) => {
-    const authorization = request.headers.get('authorization') ?? '';
-    const [, key] = /^Bearer (\S+)$/.exec(authorization) ?? [];
-    if (!key || key !== (apiKey ?? key)) return problemResponse(401, 'No valid API key was provided.');
-    const found = snippets[id];
-    if (found === undefined) return problemResponse(404, `There is no snippet ${id}.`);
-    if (typeof found === 'string') return send(found);
-    if (typeof found === 'function') {
+  const respond = (request: Request, id: number, send: (content: string) => Response) => {
+    if (!hasValidKey(request, apiKey)) return problemResponse(401, 'No valid API key was provided.');
+
+    const answer = snippets[id];
+    if (answer === undefined) return problemResponse(404, `There is no snippet ${id}.`);
+    if (typeof answer === 'string') return send(answer);
+    if (typeof answer === 'function') {
       const params = new URL(request.url).searchParams.get('params') ?? '{}';
-      return send(found(JSON.parse(params)));
+      return send(answer(JSON.parse(params)));
     }
-    const { status, detail, retryAfter, times = Infinity, content = '' } = found;
-    const failures = failed.get(id) ?? 0;
+
+    const { status, detail, retryAfter, times = Infinity, content = '' } = answer;
+    const failures = failuresById.get(id) ?? 0;
     if (failures >= times) return send(content);
-    failed.set(id, failures + 1);
+    failuresById.set(id, failures + 1);
     if (status === 'network-error') return HttpResponse.error();
-    const headers = retryAfter && { 'retry-after': retryAfter };
-    return problemResponse(status, detail ?? `Snippet ${id} is set to fail.`, headers);
+    return problemResponse(status, detail ?? `Snippet ${id} is set to fail.`, retryAfter);
   };
 
   const handle = (url: string, fieldsOf: (id: number) => object) =>
     http.get(url, ({ request, params }) => {
       const id = Number(params['id']);
-      return answer(request, id, (content) => HttpResponse.json({ ...fieldsOf(id), content }));
+      return respond(request, id, (content) => HttpResponse.json({ ...fieldsOf(id), content }));
     });
 
   return [
@@ -71,10 +74,18 @@ export function snippetHandlers(
   ];
 }
 
-function problemResponse(status: number, detail: string, headers?: object | '') {
+function hasValidKey({ headers }: Request, apiKey: string | undefined) {
+  const authorization = headers.get('authorization') ?? '';
+  const [, key] = /^Bearer (\S+)$/.exec(authorization) ?? [];
+  return key !== undefined && key === (apiKey ?? key);
+}
+
+/** A response with a problem object (specification, sections 2 and 7). */
+function problemResponse(status: number, detail: string, retryAfter?: string) {
+  const headers = {
+    'content-type': 'application/problem+json',
+    ...(retryAfter && { 'retry-after': retryAfter }),
+  };
   const type = `https://snippets.test/problems/${status}`;
-  return HttpResponse.json(
-    { status, title: STATUS_CODES[status], detail, type },
-    { status, headers: { 'content-type': 'application/problem+json', ...headers } },
-  );
+  return HttpResponse.json({ status, title: STATUS_CODES[status], detail, type }, { status, headers });
 }
