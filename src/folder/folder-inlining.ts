@@ -4,7 +4,7 @@ import { userError } from '../failures/errors.ts';
 import { contains, shownPath } from '../files/paths.ts';
 import { isTemporary } from '../files/write.ts';
 import type { GeneratedSite } from '../inlining/generated-site.ts';
-import { listSiteFiles, type OtherFile, type ScannableFile, type SiteFile } from '../output/site-files.ts';
+import { listSiteFiles, type SiteFiles } from '../output/site-files.ts';
 
 export interface FolderInlining extends Pick<GeneratedSite, 'settings' | 'logger' | 'manifest'> {
   /** Where paths that are shown begin. */
@@ -15,11 +15,7 @@ export interface FolderInlining extends Pick<GeneratedSite, 'settings' | 'logger
 }
 
 /** With what earlier runs left in the output: it is published, too. */
-export function listFiles({ from, to, manifest, settings }: FolderInlining): {
-  scannable: ScannableFile[];
-  others: OtherFile[];
-  compressed: SiteFile[];
-} {
+export function listFiles({ from, to, manifest, settings }: FolderInlining): SiteFiles {
   const isRecord = (file: string) => file.startsWith(dirname(manifest) + sep);
   const folders = from === to || !existsSync(to) ? [from] : [from, to];
   return listSiteFiles(folders, settings.exclude, ({ file, name }) => {

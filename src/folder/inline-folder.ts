@@ -41,7 +41,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles) {
   const { to, manifest, logger } = inlining;
   const targetOf = ({ name }: SiteFile) => join(to, name);
   const isPublished = (file: SiteFile) => file.file === targetOf(file);
-  const { scannable, others, compressed } = listFiles(inlining);
+  const { scannable, unscanned, compressed } = listFiles(inlining);
   const last = await openLastRun(inlining, scannable.filter(isPublished));
   const { record: previousManifest, kept } = last;
   const settings = { ...inlining.settings };
@@ -81,7 +81,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles) {
       }
       return { inlinedPage: made, leftovers: isPublished(page) ? findLeftovers(last, page.name, made) : [] };
     });
-    await verifier.read(others);
+    await verifier.read(unscanned);
     for (const line of verifier.codeWarnings()) logger.warn(line);
     verifier.refuse((names) => `The API key was found in ${names}. Nothing was written.`);
     for (const { copy, page } of outdated) {
@@ -90,7 +90,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles) {
     }
     const recorded = new Set(inlined.files.map(({ name }) => name));
     // A generator may have written them without embeds, or a minifier changed them.
-    const dropped = [...scannable, ...others].flatMap((one) => {
+    const dropped = [...scannable, ...unscanned].flatMap((one) => {
       const { file, name } = one;
       const wasRecorded = isPublished(one) && last.files.has(name) && !recorded.has(name);
       return wasRecorded && !embedNamePattern.test(readFileSync(file, 'latin1')) ? name : [];

@@ -1,6 +1,6 @@
 import { hashSource } from '../content/csp.ts';
 import { listPlaces } from '../failures/places.ts';
-import { describeLate, finalizeFiles } from '../output/file-states.ts';
+import { describeLaterIntegrations, finalizeFiles } from '../output/file-states.ts';
 import { findCopies } from '../output/page-copies.ts';
 import {
   hashOf,
@@ -128,7 +128,7 @@ export async function recordSite(site: GeneratedSite, inlined: Manifest, at?: nu
   const late = files.flatMap(({ changedAfterInlining, name }) => (changedAfterInlining ? name : []));
   if (late.length > 0) {
     logger.warn(
-      `${describeLate({ laterIntegrations })} changed ${listPlaces(late)} after snippets were inlined. Only a build can update ${late.length === 1 ? 'it' : 'them'}: publish with \`astro-snippets check --exec\`, not with a refresh.`,
+      `${describeLaterIntegrations({ laterIntegrations })} changed ${listPlaces(late)} after snippets were inlined. Only a build can update ${late.length === 1 ? 'it' : 'them'}: publish with \`astro-snippets check --exec\`, not with a refresh.`,
     );
   }
   writeManifest(manifest, { ...inlined, files, laterIntegrations, copies });

@@ -3,7 +3,7 @@ import { mayContainEmbed } from '../embed/element.ts';
 import { userError } from '../failures/errors.ts';
 import { isLargeBinary, overlaps, piecesOf, readUnlessLarge } from '../files/read.ts';
 import { forEachYielding } from '../files/turns.ts';
-import type { OtherFile, SiteFile } from '../output/site-files.ts';
+import type { SiteFile, UnscannedFile } from '../output/site-files.ts';
 import { keySearch } from '../text/known-keys.ts';
 
 // With an id: a script may name the element, such as to style it.
@@ -16,7 +16,7 @@ const codeWarning =
 export class OutputVerifier {
   readonly #containsKey: (text: Buffer) => boolean;
   readonly withKey: SiteFile[] = [];
-  readonly #code: OtherFile[] = [];
+  readonly #code: UnscannedFile[] = [];
 
   constructor(apiKey?: string) {
     this.#containsKey = apiKey === undefined ? () => false : keySearch(apiKey).isIn;
@@ -41,7 +41,7 @@ export class OutputVerifier {
     return [...new Set(names)].map((name) => `${name}: ${codeWarning}`);
   }
 
-  async read(files: readonly OtherFile[]): Promise<void> {
+  async read(files: readonly UnscannedFile[]): Promise<void> {
     await forEachYielding(files, (file) => {
       const bytes = readUnlessLarge(file.file);
       this.check(file, bytes);

@@ -171,7 +171,7 @@ export class BuildRun extends SiteRun {
     this.routeToHeaders = routeToHeaders;
     await this.#attempt(async () => {
       const { apiKey, exclude } = this.settings;
-      const { scannable, others, compressed } = listSiteFiles([directory], exclude);
+      const { scannable, unscanned, compressed } = listSiteFiles([directory], exclude);
       this.#hasCompressed = compressed.length > 0;
       this.verifier = new OutputVerifier(apiKey);
       // There was no sign of an embed, but one may be in the output.
@@ -180,7 +180,7 @@ export class BuildRun extends SiteRun {
         this.#collected.size === 0 &&
         !scannable.some((file) => this.verifier.mayEmbed(file));
       if (!isPlain) await this.#inline(scannable);
-      await this.verifier.read(others);
+      await this.verifier.read(unscanned);
       for (const { file } of this.verifier.withKey) rmSync(file, { force: true });
       this.verifier.refuse((names) => `The API key was found in ${names}. These files were removed.`);
       this.#finishedAt = Date.now();
@@ -214,10 +214,10 @@ export class BuildRun extends SiteRun {
     const inlined = this.#inlined;
     const mayBeLate = this.site.isServer || this.laterIntegrations.length > 0 || this.#hasCompressed;
     if (mayBeLate) {
-      const { scannable, others, compressed } = listSiteFiles([directory], this.settings.exclude);
+      const { scannable, unscanned, compressed } = listSiteFiles([directory], this.settings.exclude);
       const isLate = ({ file }: { file: string }) => wasWrittenAfter(statsOf(file), at);
       const embedding = scannable.filter((file) => isLate(file) && verifier.mayEmbed(file));
-      await verifier.read(others.filter(isLate));
+      await verifier.read(unscanned.filter(isLate));
       verifier.refuse((names) => `Another integration wrote the API key into ${names}.`);
       if (embedding.length > 0 || inlined) {
         const { refuseLateFiles } = await import('./late-files.ts');

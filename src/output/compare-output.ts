@@ -11,82 +11,123 @@ import { type ReadableFile, readEmbeds } from '../snippets/read-embeds.ts';
 import type { SnippetUses } from '../snippets/snippet-use.ts';
 import { possibleHashes } from './file-states.ts';
 
-export const describeChanged = (names: readonly string[]) =>
-  `Changed after the build, and still with the contents on record: ${listNames(names)}. A refresh does not write to these.`;
-
-/** A page, or a collection's entry, that only a build can update. */
+/** A page, or an entry of a collection, that only a build can update. */
 export interface PageToBuild {
   name: string;
   /** The end of a sentence that begins with the name. */
   reason: string;
 }
 
-/** Compares files with a record: sizes and times, and bytes where these differ. */
-export async function compareOutput(manifest: Manifest): Promise<{
-  toBuild: {
-    name: string;
-    reason: string;
-  }[];
-  changed: string[];
-}> {
-  const { output } = manifest;
-  const toBuild: PageToBuild[] = [];
-  /** Written by another program. They still show what the record says. */
-  const changed: string[] = [];
-  if (manifest.files.length > 0 && !existsSync(output)) {
-    return { toBuild: [{ name: 'The output folder', reason: 'is missing' }], changed };
-  }
-  const holdsEmbed = embedFinder(manifest.snippets);
-  await forEachYielding(manifest.files, (recorded) => {
-    const { name, size, modifiedAt, shows, previousHashes = [] } = recorded;
-    const path = join(output, name);
-    const found = statsOf(path);
-    const refuse = (reason: string) => void toBuild.push({ name, reason });
-    if (!found) return refuse('is missing');
-    if (found.size === size && Math.floor(found.mtimeMs) === modifiedAt) return;
-    const bytes = readFileSync(path);
-    const hashNow = hashOf(bytes);
-    if (possibleHashes(recorded).has(hashNow)) return;
-    if (previousHashes.includes(hashNow)) return refuse('is as it was before the last change on record');
-    if (holdsEmbed({ name, bytes, kind: fileKind(name) as FileKind }))
-      return refuse('has embeds: it was written without their snippets');
-    if (findDisplayed(bytes, shows, recorded, manifest).length < shows.length) {
-      return refuse('was changed after the build, and does not show what the record says');
-    }
-    changed.push(name);
-  });
-  return { toBuild, changed };
+/** How the files of an output differ from its record. */
+export interface OutputComparison {
+  /** Files that do not show what the record says: missing, rolled back, or written without the integration. */
+  toBuild: PageToBuild[];
+  /** The names of files that another program has written, and that still show the contents on record. */
+  modified: string[];
 }
 
-/** Finds embeds, besides those that contents quote. */
-export function embedFinder(snippets: Manifest['snippets'] = []) {
-  let quoted: SnippetUses | undefined;
-  return (file: ReadableFile): boolean => {
-    const { embeds, invalid } = readEmbeds(file, new Map());
-    if (embeds.length > 0 && !quoted) {
-      quoted = new Map();
-      for (const { content } of snippets)
-        readEmbeds({ name: '', bytes: Buffer.from(content?.text ?? ''), kind: 'html' }, quoted);
+/**
+ * Compares the files of an output with its record: it may have been deleted, rolled back, or built without the integration.
+ * Sizes and times are compared first, and bytes where these differ.
+ */
+export async function compareOutput(manifest: Manifest): Promise<OutputComparison> {
+  const { output, files, snippets } = manifest;
+  if (files.length > 0 && !existsSync(output)) {
+    return { toBuild: [{ name: 'The output folder', reason: 'is missing' }], modified: [] };
+  }
+  const comparison: OutputComparison = { toBuild: [], modified: [] };
+  const holdsEmbed = embedFinder(snippets);
+
+  await forEachYielding(files, (recorded) => {
+    const { name, size, modifiedAt } = recorded;
+    const path = join(output, name);
+    const stats = statsOf(path);
+    if (!stats) {
+      comparison.toBuild.push({ name, reason: 'is missing' });
+      return;
     }
-    return invalid.length > 0 || embeds.some(({ request }) => !quoted?.has(request.key));
+    if (stats.size === size && Math.floor(stats.mtimeMs) === modifiedAt) return;
+
+    const bytes = readFileSync(path);
+    const hash = hashOf(bytes);
+    if (possibleHashes(recorded).has(hash)) return;
+    const reason = reasonForChange(recorded, bytes, hash, manifest, holdsEmbed);
+    if (reason) comparison.toBuild.push({ name, reason });
+    else comparison.modified.push(name);
+  });
+  return comparison;
+}
+
+/** Why a file that has changed needs a build; `undefined` if it still shows what the record says. */
+function reasonForChange(
+  recorded: ManifestFile,
+  bytes: Buffer,
+  hash: string,
+  manifest: Manifest,
+  holdsEmbed: EmbedFinder,
+): string | undefined {
+  const { name, shows, previousHashes = [] } = recorded;
+  if (previousHashes.includes(hash)) return 'is as it was before the last change on record';
+  if (holdsEmbed({ name, bytes, kind: fileKind(name) as FileKind })) {
+    return 'has embeds: it was written without their snippets';
+  }
+  if (findDisplayed(bytes, shows, recorded, manifest).length < shows.length) {
+    return 'was changed after the build, and does not show what the record says';
+  }
+  return undefined;
+}
+
+/** The warning about files that another program has written. */
+export function describeModified(names: readonly string[]): string {
+  return `Changed after the build, and still with the contents on record: ${listNames(names)}. A refresh does not write to these.`;
+}
+
+/** Says whether a file holds an embed that has still to be replaced. */
+export type EmbedFinder = (file: ReadableFile) => boolean;
+
+/** Finds embeds in files, except those that a snippet's own content quotes. */
+export function embedFinder(snippets: Manifest['snippets'] = []): EmbedFinder {
+  let quotedUses: SnippetUses | undefined;
+  const readQuotedUses = () => {
+    const uses: SnippetUses = new Map();
+    for (const { content } of snippets) {
+      readEmbeds({ name: '', bytes: Buffer.from(content?.text ?? ''), kind: 'html' }, uses);
+    }
+    return uses;
+  };
+
+  return (file) => {
+    const { embeds, invalid } = readEmbeds(file, new Map());
+    if (invalid.length > 0) return true;
+    if (embeds.length === 0) return false;
+    // Contents are read when a file has an embed: most outputs have none.
+    quotedUses ??= readQuotedUses();
+    const quoted = quotedUses;
+    return embeds.some(({ request }) => !quoted.has(request.key));
   };
 }
 
-/** Which of these a file that has changed shows. A snippet whose content is not known counts. */
+/**
+ * Finds which snippets a changed file displays, by the text of their contents. A snippet whose content is not known counts
+ * as displayed.
+ *
+ * @param indexes the snippets to look for, by their indexes in the record
+ */
 export function findDisplayed(
   bytes: Buffer,
-  shows: number[],
+  indexes: readonly number[],
   file: ManifestFile,
   { snippets }: Manifest,
 ): number[] {
   const html = bytes.toString();
-  const texts = [html, textOf(html)].map(withoutSpace);
-  return shows.filter((index) => {
+  const texts = [withoutWhiteSpace(html), withoutWhiteSpace(textOf(html))];
+  return indexes.filter((index) => {
     const content = snippets[index]?.content?.text;
     if (content === undefined || file.staleContentHashes?.[index] !== undefined) return true;
-    const shown = withoutSpace(textOf(content));
-    return texts.some((text) => text.includes(shown));
+    const displayed = withoutWhiteSpace(textOf(content));
+    return texts.some((text) => text.includes(displayed));
   });
 }
 
-const withoutSpace = (text: string) => text.replace(/\s+/g, '');
+/** A minifier may change any white space. */
+const withoutWhiteSpace = (text: string) => text.replace(/\s+/g, '');

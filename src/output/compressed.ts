@@ -6,17 +6,17 @@ import { statsOf } from '../files/read.ts';
 import { hashOf } from '../record/manifest.ts';
 import type { SiteFile } from './site-files.ts';
 
-// Files that hold a page: compressed beside it, of another name, or in a copy of the output.
-
+/** A format in which servers send a file that lies compressed beside the original. */
 interface CompressionFormat {
   decode(bytes: Buffer, options: { maxOutputLength: number }): Buffer;
   encode(bytes: Buffer, options: object, done: (error: Error | null, encoded: Buffer) => void): void;
+  /** What makes the output as small as possible: a file is compressed once, and sent many times. */
   options: object;
 }
 
 const { BROTLI_PARAM_MODE, BROTLI_MODE_TEXT, ZSTD_c_compressionLevel } = zlib.constants;
 
-/** What servers send instead of a file. As small as possible: it is sent many times. */
+/** The formats by the suffix that a compressed file adds to the name of its original. */
 export const compressionFormats: Readonly<Record<string, CompressionFormat>> = {
   '.gz': { decode: zlib.gunzipSync, encode: zlib.gzip, options: { level: 9 } },
   '.br': {
@@ -31,33 +31,46 @@ export const compressionFormats: Readonly<Record<string, CompressionFormat>> = {
   },
 };
 
-const compressionFormatOf = ({ file }: SiteFile) => compressionFormats[extname(file).toLowerCase()];
+/** The format of a file; `undefined` if it is not compressed. */
+const formatOfFile = ({ file }: SiteFile): CompressionFormat | undefined =>
+  compressionFormats[extname(file).toLowerCase()];
 
-export const withoutSuffix = (compressed: string): string => compressed.slice(0, -extname(compressed).length);
+/** The name of the original: `index.html` for `index.html.gz`. */
+export function withoutSuffix(compressed: string): string {
+  return compressed.slice(0, -extname(compressed).length);
+}
 
-// How much longer a page may have been when it was copied.
+/** How many bytes longer a page may have been when it was copied. A file that holds more is no copy of it. */
 const copySizeSlack = 4 * 1024 * 1024;
 
-/** `undefined` if a copy holds far too much, or cannot be decoded. */
-export function hashOfCopy(copy: SiteFile, pages: Buffer[]): string | undefined {
+/**
+ * Hashes what a copy of a page holds, decompressed if it is compressed.
+ *
+ * @param pages what the copy may hold, which bounds how much is decompressed
+ * @returns `undefined` if the copy is missing, holds far more than a page, or cannot be decompressed
+ */
+export function hashOfCopy(copy: SiteFile, pages: readonly Buffer[]): string | undefined {
   const maxOutputLength = Math.max(...pages.map(({ length }) => length)) + copySizeSlack;
   const size = statsOf(copy.file)?.size;
-  const encoding = compressionFormatOf(copy);
-  if (size === undefined || (!encoding && size > maxOutputLength)) return undefined;
+  const format = formatOfFile(copy);
+  if (size === undefined || (!format && size > maxOutputLength)) return undefined;
   const bytes = readFileSync(copy.file);
   try {
-    return hashOf(encoding?.decode(bytes, { maxOutputLength }) ?? bytes);
+    return hashOf(format?.decode(bytes, { maxOutputLength }) ?? bytes);
   } catch {
     return undefined;
   }
 }
 
-export async function pageCopyOf(page: Buffer, copy: SiteFile): Promise<Buffer<ArrayBufferLike>> {
-  const { encode, options } = compressionFormatOf(copy) ?? {};
-  // Without the length of the input, Zstandard would set aside 100 MB.
-  return encode ? promisify(encode)(page, { ...options, pledgedSrcSize: page.length }) : page;
+/** The bytes of a copy of a page: the page itself, or compressed if the copy is. */
+export async function pageCopyOf(page: Buffer, copy: SiteFile): Promise<Buffer> {
+  const format = formatOfFile(copy);
+  if (!format) return page;
+  // Zstandard would set aside 100 MB if the length of the input were not known.
+  return promisify(format.encode)(page, { ...format.options, pledgedSrcSize: page.length });
 }
 
-/** Without a subject, which is the file. */
-export const notACopy = (copy: SiteFile, page: string) =>
-  `${compressionFormatOf(copy) ? 'does not decompress to' : 'is not a copy of'} ${page}`;
+/** Why a copy is refused, as the end of a sentence that begins with its name. */
+export function describeMismatch(copy: SiteFile, page: string): string {
+  return `${formatOfFile(copy) ? 'does not decompress to' : 'is not a copy of'} ${page}`;
+}

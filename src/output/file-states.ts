@@ -1,58 +1,66 @@
-import { readFileSync, type Stats } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { statsOf, wasWrittenAfter } from '../files/read.ts';
 import { forEachYielding } from '../files/turns.ts';
 import { hashOf, type Manifest, type ManifestFile } from '../record/manifest.ts';
 
-// Whether the output is what the record says: it may be gone, rolled back, or built without the integration.
+/** How many earlier hashes of a file are recorded, to recognize a file that was rolled back. */
+const maxPreviousHashes = 3;
 
-const pastStates = 3;
+/** The part of a file's record that says which bytes it has. */
+export type FileState = Pick<ManifestFile, 'size' | 'modifiedAt' | 'hash' | 'previousHashes'>;
+
+/** What the file system says of a file, as `Stats` have it. */
+interface FileStats {
+  /** In bytes. */
+  size: number;
+  /** In milliseconds since the epoch. */
+  mtimeMs: number;
+}
 
 /**
- * The files of a new record as later steps, such as a minifier, have left them.
+ * Brings the files of a new record to the state in which later steps of the build, such as a minifier, have left them. Files
+ * that a later step deleted are left out.
  *
- * @param at when they were inlined; `undefined` without later steps
+ * @param inlinedAt when snippets were inlined, in milliseconds since the epoch; `undefined` if no step came later
+ * @param previousManifest the record of the last build, whose hashes become the previous ones
  */
 export async function finalizeFiles(
   { output, files }: Manifest,
-  at: number | undefined,
-  before?: Manifest,
+  inlinedAt: number | undefined,
+  previousManifest?: Manifest,
 ): Promise<ManifestFile[]> {
-  const earlier = new Map(before?.files.map((file) => [file.name, file]));
-  const sealed: ManifestFile[] = [];
+  const previousFiles = new Map(previousManifest?.files.map((file) => [file.name, file]));
+  const finalized: ManifestFile[] = [];
+  // Records are changed in place: copies would take as much memory again.
+  const finalize = (file: ManifestFile, stats: FileStats, hash: string) => {
+    finalized.push(Object.assign(file, toFileState(stats, hash, previousFiles.get(file.name))));
+  };
+
   await forEachYielding(files, (file) => {
-    // Not copied: that would take as much memory again.
-    const seal = (found: FileStats, hash: string) =>
-      void sealed.push(Object.assign(file, toFileState(found, hash, earlier.get(file.name))));
-    if (at === undefined) return seal({ size: file.size, mtimeMs: file.modifiedAt }, file.hash);
+    if (inlinedAt === undefined) {
+      finalize(file, { size: file.size, mtimeMs: file.modifiedAt }, file.hash);
+      return;
+    }
     const path = join(output, file.name);
-    const found = statsOf(path);
-    if (!found) return;
-    const hash = wasWrittenAfter(found, at) ? hashOf(readFileSync(path)) : file.hash;
+    const stats = statsOf(path);
+    if (!stats) return;
+
+    const hash = wasWrittenAfter(stats, inlinedAt) ? hashOf(readFileSync(path)) : file.hash;
     if (hash !== file.hash) file.changedAfterInlining = true;
-    seal(found, hash);
+    finalize(file, stats, hash);
   });
-  return sealed;
+  return finalized;
 }
 
-/** Who may have changed files later: the beginning of a sentence. */
-export const describeLate = ({ laterIntegrations = [] }: Partial<Manifest>): string =>
-  new Intl.ListFormat('en', { type: 'disjunction' }).format(laterIntegrations) || 'Another integration';
-
-type FileStats = Pick<Stats, 'size' | 'mtimeMs'>;
-
+/** The state of a file that has just been written. The hashes of its last record become previous ones, latest first. */
 export function toFileState(
   { size, mtimeMs }: FileStats,
   hash: string,
-  before: ManifestFile | undefined,
-): {
-  size: number;
-  modifiedAt: number;
-  hash: string;
-  previousHashes: string[] | undefined;
-} {
-  const states = before ? [before.hash, ...(before.previousHashes ?? [])] : [];
-  const previousHashes = states.filter((one) => one !== hash).slice(0, pastStates);
+  lastRecord: ManifestFile | undefined,
+): FileState {
+  const earlierHashes = lastRecord ? [lastRecord.hash, ...(lastRecord.previousHashes ?? [])] : [];
+  const previousHashes = earlierHashes.filter((earlier) => earlier !== hash).slice(0, maxPreviousHashes);
   return {
     size,
     modifiedAt: Math.floor(mtimeMs),
@@ -61,5 +69,13 @@ export function toFileState(
   };
 }
 
-export const possibleHashes = ({ hash, expectedHashes = [] }: ManifestFile): Set<string> =>
-  new Set([hash, ...expectedHashes]);
+/** The hashes that a file may have now: the recorded one, and those that an interrupted refresh or `inline` was writing. */
+export function possibleHashes({ hash, expectedHashes = [] }: ManifestFile): Set<string> {
+  return new Set([hash, ...expectedHashes]);
+}
+
+/** Names the integrations that may have changed files after inlining, as the subject of a sentence. */
+export function describeLaterIntegrations({ laterIntegrations = [] }: Partial<Manifest>): string {
+  const names = new Intl.ListFormat('en', { type: 'disjunction' }).format(laterIntegrations);
+  return names || 'Another integration';
+}

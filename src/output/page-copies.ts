@@ -4,59 +4,62 @@ import { shownPath } from '../files/paths.ts';
 import { statsOf, wasWrittenAfter } from '../files/read.ts';
 import type { Manifest, ManifestFile } from '../record/manifest.ts';
 import { compressionFormats } from './compressed.ts';
+import type { SiteFile } from './site-files.ts';
 
+/** A folder that holds the site: the output, or a copy that an adapter has made of it. */
+export interface SiteFolder {
+  directory: string;
+  isCopy: boolean;
+  /** Its path from the working directory, as messages show it. */
+  shown: string;
+}
+
+/** The output, and those copies of it on record that still exist. */
+export function siteFolders({ output, copies = [] }: Manifest, cwd: string): SiteFolder[] {
+  const directories = [output, ...copies.filter(existsSync)];
+  return directories.map((directory, index) => ({
+    directory,
+    isCopy: index > 0,
+    shown: shownPath(cwd, directory),
+  }));
+}
+
+/** A file in one of the folders. In a copy, its name is its path from the working directory: people know it by that. */
+export function fileIn({ directory, isCopy, shown }: SiteFolder, name: string): SiteFile {
+  return {
+    file: join(directory, name),
+    name: isCopy ? posix.join(shown, name) : name,
+  };
+}
+
+/**
+ * Lists the files that have to hold the same as a page: compressed ones beside it, copies on record, and the page in each copy
+ * of the output, even where it is missing there, as a build would put it there.
+ */
 export function listPageCopies(
-  folders: SiteFolder[],
+  folders: readonly SiteFolder[],
   { name: page, copies = [] }: ManifestFile,
-): {
-  file: string;
-  name: string;
-}[] {
+): SiteFile[] {
   const compressed = Object.keys(compressionFormats).map((suffix) => page + suffix);
   return folders.flatMap((folder) => {
     const names = folder.isCopy ? compressed : [...copies, ...compressed];
-    const found = names.map((name) => copyOf(folder, name)).filter(({ file }) => existsSync(file));
-    // Even if missing: a build would put it there.
-    return folder.isCopy ? [copyOf(folder, page), ...found] : found;
+    const existing = names.map((name) => fileIn(folder, name)).filter(({ file }) => existsSync(file));
+    return folder.isCopy ? [fileIn(folder, page), ...existing] : existing;
   });
 }
 
-/** People know a file in a copy by its path from where they are. */
-export const copyOf = (
-  { directory, isCopy, shown }: SiteFolder,
-  name: string,
-): {
-  file: string;
-  name: string;
-} => ({
-  file: join(directory, name),
-  name: isCopy ? posix.join(shown, name) : name,
-});
-
-export type SiteFolder = ReturnType<typeof siteFolders>[number];
-
-/** The output, and the copies that adapters made of it, if still there. */
-export const siteFolders = (
-  { output, copies = [] }: Manifest,
-  cwd: string,
-): {
-  directory: string;
-  isCopy: boolean;
-  shown: string;
-}[] =>
-  [output, ...copies.filter(existsSync)].map((directory, index) => {
-    return { directory, isCopy: index > 0, shown: shownPath(cwd, directory) };
-  });
-
-/** Where @astrojs/vercel has put a copy of the output. @param since another build made older copies */
-export function findCopies(root: string, output: string, { files }: Manifest, since: number): string[] {
+/**
+ * Finds the copy of the output that @astrojs/vercel makes in a build.
+ *
+ * @param inlinedAt when snippets were inlined, in milliseconds since the epoch: an older copy is another build's
+ */
+export function findCopies(root: string, output: string, { files }: Manifest, inlinedAt: number): string[] {
   const folder = join(root, '.vercel/output/static');
   if (!existsSync(folder) || realpathSync(folder) === realpathSync(output)) return [];
   const isCopied = ({ name }: ManifestFile) => {
     const copy = join(folder, name);
-    return (
-      wasWrittenAfter(statsOf(copy), since) && readFileSync(copy).equals(readFileSync(join(output, name)))
-    );
+    if (!wasWrittenAfter(statsOf(copy), inlinedAt)) return false;
+    return readFileSync(copy).equals(readFileSync(join(output, name)));
   };
   return files.some(isCopied) ? [folder] : [];
 }

@@ -1,4 +1,4 @@
-import { readdirSync, realpathSync } from 'node:fs';
+import { type Dirent, readdirSync, realpathSync, type Stats } from 'node:fs';
 import { join, sep } from 'node:path';
 import picomatch from 'picomatch';
 import type { FileKind } from '../embed/found-embed.ts';
@@ -6,24 +6,36 @@ import { fileKind } from '../files/file-kind.ts';
 import { contains } from '../files/paths.ts';
 import { statsOf } from '../files/read.ts';
 
+/** A file of a built site. */
 export interface SiteFile {
+  /** Its path on the disk. */
   readonly file: string;
-  /** Its path in the output folder, with slashes, for people. */
+  /** Its path in the output folder, with slashes, as messages and the record have it. */
   readonly name: string;
 }
 
+/** A file in which embeds are replaced. */
 export interface ScannableFile extends SiteFile {
   readonly kind: FileKind;
-  /** Reads it as generated, if an earlier run has inlined it. */
+  /** Reads the file as its generator wrote it, if an earlier run has inlined snippets into it. */
   readonly generated?: () => Buffer;
 }
 
-/** A script, style or source map, or a file that the site excludes. */
-export interface OtherFile extends SiteFile {
+/** A script, style sheet or source map, or a file that the site excludes. No embed is replaced in it. */
+export interface UnscannedFile extends SiteFile {
+  /** Whether an embed in it deserves a warning: the file is a script or a style sheet. */
   readonly isCode: boolean;
 }
 
-/** Makes its path when asked: those of a large site take as much memory as its embeds. */
+/** The files of a site, each list sorted by name. Binary files are in none. */
+export interface SiteFiles {
+  scannable: ScannableFile[];
+  unscanned: UnscannedFile[];
+  /** Files such as `index.html.gz`, which servers send for `index.html`. */
+  compressed: SiteFile[];
+}
+
+/** Joins its path when asked: the paths of a large site would take as much memory as its embeds. */
 class OutputFile implements ScannableFile {
   readonly #folder: string;
   readonly name: string;
@@ -40,44 +52,50 @@ class OutputFile implements ScannableFile {
   }
 }
 
-/** Lists the files of a site, but binary ones, in the same order on every disk. */
+/**
+ * Lists the files of a site by what can be done with them, in the same order on every disk.
+ *
+ * @param exclude the glob patterns of the option `exclude`
+ * @param isLeftOut says which files do not count at all
+ */
 export function listSiteFiles(
-  folders: string[],
-  exclude: string[],
-  isLeftOut = (_: SiteFile) => false,
-): {
-  scannable: ScannableFile[];
-  others: OtherFile[];
-  compressed: SiteFile[];
-} {
-  const scannable: ScannableFile[] = [];
-  /** No embed is replaced in these. */
-  const others: OtherFile[] = [];
-  /** Such as `index.html.gz`, which servers send for `index.html`. */
-  const compressed: SiteFile[] = [];
-  const isExcluded = picomatch(exclude);
-  // Joining names is cheaper than taking recursive paths apart.
-  const list = (root: string, folder: string, prefix: string) => {
+  folders: readonly string[],
+  exclude: readonly string[],
+  isLeftOut: (file: SiteFile) => boolean = () => false,
+): SiteFiles {
+  const files: SiteFiles = { scannable: [], unscanned: [], compressed: [] };
+  const isExcluded = picomatch([...exclude]);
+
+  const addFile = (root: string, file: string, name: string) => {
+    const kind = fileKind(name);
+    if (kind === 'binary' || isLeftOut({ file, name })) return;
+    if (kind === 'compressed') files.compressed.push({ file, name });
+    else if (isExcluded(name)) files.unscanned.push({ file, name, isCode: false });
+    else if (kind === 'code') files.unscanned.push({ file, name, isCode: !name.endsWith('.map') });
+    else files.scannable.push(new OutputFile(root, name, kind));
+  };
+
+  // Names are joined on the way down, which is cheaper than taking recursive paths apart.
+  const listFolder = (root: string, folder: string, prefix: string) => {
     for (const found of readdirSync(folder, { withFileTypes: true })) {
       const name = `${prefix}${found.name}`;
       const file = `${folder}${sep}${found.name}`;
-      const entry = found.isSymbolicLink() ? linkedEntry(file, folder) : found;
-      if (entry?.isDirectory()) list(root, file, `${name}/`);
-      const kind = fileKind(name);
-      if (!entry?.isFile() || kind === 'binary' || isLeftOut({ file, name })) continue;
-      if (kind === 'compressed') compressed.push({ file, name });
-      else if (isExcluded(name)) others.push({ file, name, isCode: false });
-      else if (kind === 'code') others.push({ file, name, isCode: !name.endsWith('.map') });
-      else scannable.push(new OutputFile(root, name, kind));
+      const entry: Dirent | Stats | undefined = found.isSymbolicLink() ? linkedEntry(file, folder) : found;
+      if (entry?.isDirectory()) listFolder(root, file, `${name}/`);
+      else if (entry?.isFile()) addFile(root, file, name);
     }
   };
-  for (const folder of folders) list(folder, folder.replace(/[\\/]$/, ''), '');
-  for (const files of [scannable, others, compressed]) files.sort((a, b) => (a.name < b.name ? -1 : 1));
-  return { scannable, others, compressed };
+
+  for (const folder of folders) listFolder(folder, folder.replace(/[\\/]$/, ''), '');
+  for (const list of Object.values(files)) {
+    list.sort((a: SiteFile, b: SiteFile) => (a.name < b.name ? -1 : 1));
+  }
+  return files;
 }
 
-/** What a link leads to; `undefined` for nothing, or a folder that the link is in. */
-function linkedEntry(path: string, folder: string) {
+/** What a link leads to; `undefined` if that does not exist, or is a folder that contains the link. */
+function linkedEntry(path: string, folder: string): Stats | undefined {
   const entry = statsOf(path);
-  return entry?.isDirectory() && contains(realpathSync(path), realpathSync(folder)) ? undefined : entry;
+  const isLoop = entry?.isDirectory() && contains(realpathSync(path), realpathSync(folder));
+  return isLoop ? undefined : entry;
 }

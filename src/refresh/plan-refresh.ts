@@ -5,9 +5,9 @@ import { entryName, listPlaces } from '../failures/places.ts';
 import { pathFrom } from '../files/paths.ts';
 import { isTemporary } from '../files/write.ts';
 import { compareOutput } from '../output/compare-output.ts';
-import { hashOfCopy, notACopy } from '../output/compressed.ts';
+import { describeMismatch, hashOfCopy } from '../output/compressed.ts';
 import { type DerivedFile, findDerivedFiles } from '../output/derived/derived-files.ts';
-import { describeLate, possibleHashes } from '../output/file-states.ts';
+import { describeLaterIntegrations, possibleHashes } from '../output/file-states.ts';
 import { listPageCopies, siteFolders } from '../output/page-copies.ts';
 import type { SiteFile } from '../output/site-files.ts';
 import { findStaleSnippets } from '../record/changes.ts';
@@ -40,7 +40,7 @@ export async function planRefresh(site: RefreshedSite): Promise<{
     name: string;
     reason: string;
   }[];
-  changed: string[];
+  modified: string[];
 }> {
   const { file, manifest, now, cwd, progress } = site;
   const { output, files, collections, rules, inlinedAt } = manifest;
@@ -63,7 +63,7 @@ export async function planRefresh(site: RefreshedSite): Promise<{
     .map((page) => ({ page, changed: findStaleSnippets(manifest, page, now) }))
     .filter(({ page, changed }) => changed.length > 0 || page.expectedHashes);
   const reasonForAll = rules.sanitizes ? 'shows content that only a build sanitizes' : reasonForStyles(site);
-  const modified = new Set(plan.changed);
+  const modified = new Set(plan.modified);
   const changing: SiteFile[] = [];
   const withKey: string[] = [];
   const make = pageMaker(site);
@@ -71,7 +71,7 @@ export async function planRefresh(site: RefreshedSite): Promise<{
   const planPage = (page: ManifestFile, changed: number[]) => {
     const { name, changedAfterInlining } = page;
     if (modified.delete(name)) return refuse(name, 'was changed after the build');
-    const late = `is changed in each build after snippets are inlined (by ${describeLate(manifest)})`;
+    const late = `is changed in each build after snippets are inlined (by ${describeLaterIntegrations(manifest)})`;
     if (changedAfterInlining) return refuse(name, late);
     if (reasonForAll) return refuse(name, reasonForAll);
     const made = make(page);
@@ -82,7 +82,7 @@ export async function planRefresh(site: RefreshedSite): Promise<{
     const states = possibleHashes(page);
     const copies = listPageCopies(folders, page);
     const others = copies.filter((copy) => !states.has(hashOfCopy(copy, [before, made.file]) ?? ''));
-    for (const copy of others) refuse(copy.name, notACopy(copy, name));
+    for (const copy of others) refuse(copy.name, describeMismatch(copy, name));
     if (others.length > 0) return;
     if (containsKnownKey(made.file)) withKey.push(name);
     if (!made.file.equals(before)) changing.push({ file, name });
@@ -97,17 +97,22 @@ export async function planRefresh(site: RefreshedSite): Promise<{
   if (withKey.length > 0) {
     throw userError('published-key', `The API key would be in ${listPlaces(withKey)}. Nothing was written.`);
   }
-  plan.changed = [...modified];
+  plan.modified = [...modified];
   // There may be files of a killed refresh, and the cache.
   const recorded = new Set(files.flatMap(({ name, copies = [] }) => [name, ...copies]));
   const records = `${pathFrom(output, dirname(file))}/`;
   // Older files, such as pages written by hand, were not made from these pages.
-  const mayBeMade = ({ file, name }: SiteFile) => {
+  const mayBeDerived = ({ file, name }: SiteFile) => {
     const isOurs = recorded.has(name) || isTemporary(name) || name.startsWith(records);
     return !isOurs && statSync(file).mtimeMs >= inlinedAt;
   };
-  const changed = new Set(plan.pages.flatMap((page) => page.changed));
-  for (const copy of findDerivedFiles(folders, changing, { ...site, changed, mayBeMade })) {
+  const changedSnippets = new Set(plan.pages.flatMap((page) => page.changed));
+  for (const copy of findDerivedFiles(folders, changing, {
+    manifest,
+    currentContents: now,
+    changedSnippets,
+    mayBeDerived,
+  })) {
     const original = plan.pages.find(({ page }) => page.name === copy.page);
     if (original) {
       const { page, copies } = original;

@@ -59,9 +59,9 @@ const site = {
 
 // In a function, as in a build: when it returns, its files and their embeds are freed.
 async function inlineSite() {
-  const { scannable, others } = listSiteFiles([directory], []);
+  const { scannable, unscanned } = listSiteFiles([directory], []);
   const made = await buildSite(site, scannable);
-  await verifier.read(others);
+  await verifier.read(unscanned);
   verifier.refuse((names) => names);
   return made;
 }

@@ -1,4 +1,4 @@
-import { compareOutput, describeChanged } from '../../output/compare-output.ts';
+import { compareOutput, describeModified } from '../../output/compare-output.ts';
 import { count } from '../../text/format.ts';
 import { isInsideCommand, withCommandLock } from '../deploy/command-lock.ts';
 import { deploy, deployPending, markForDeploy, readDeployed, refreshPending } from '../deploy/deployments.ts';
@@ -47,9 +47,9 @@ async function showChanges(cli: Cli, isInCommand: boolean) {
     appendStepSummary(cli, thrown.message);
     throw thrown;
   });
-  const nothing = { toBuild: [], changed: [] };
-  const { toBuild, changed: modified } = output === undefined ? nothing : await compareOutput(manifest);
-  if (modified.length > 0) terminal.printError(describeChanged(modified));
+  const nothing = { toBuild: [], modified: [] };
+  const { toBuild, modified } = output === undefined ? nothing : await compareOutput(manifest);
+  if (modified.length > 0) terminal.printError(describeModified(modified));
   const interrupted = manifest.files.filter(({ expectedHashes }) => expectedHashes);
   const unfinished = [
     ...interrupted.map(({ name }) => ({ name, reason: 'was being written when a refresh was interrupted' })),

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { describeChanged } from '../../output/compare-output.ts';
+import { describeModified } from '../../output/compare-output.ts';
 import { displayedHash, findUsage } from '../../record/changes.ts';
 import { waitForLock, waitUntilFree } from '../../record/lock.ts';
 import { writeManifest } from '../../record/manifest-file.ts';
@@ -90,8 +90,8 @@ async function writeChanges(cli: Cli, changes: OpenedChanges, options: RefreshOp
   const { planRefresh } = await import('../../refresh/plan-refresh.ts');
   const { writeRefresh } = await import('../../refresh/write-refresh.ts');
   const plan = await planRefresh(changes);
-  const { stale, toBuild, changed: modified } = plan;
-  if (modified.length > 0) cli.terminal.printError(describeChanged(modified));
+  const { stale, toBuild, modified } = plan;
+  if (modified.length > 0) cli.terminal.printError(describeModified(modified));
   // Out of date unless a command renews it.
   const outdated: NotWritten[] = stale.map(({ name, reason }) => ({ name, reason }));
   if (manifest.pending && outdated.length === 0) outdated.push(refreshPending);

@@ -2,75 +2,123 @@ import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, posix } from 'node:path';
 import { fileKind } from '../../files/file-kind.ts';
 import { isLargeBinary, overlaps, piecesOf } from '../../files/read.ts';
-import { copyOf, type SiteFolder } from '../page-copies.ts';
+import { fileIn, type SiteFolder } from '../page-copies.ts';
 import { listSiteFiles, type SiteFile } from '../site-files.ts';
-import type { SiteChanges } from './finder.ts';
+import type { SiteChanges, Trace, TraceFinder } from './finder.ts';
 import { oldTextFinder } from './old-texts.ts';
-import { digestFinder, precachedFinder } from './revisions.ts';
+import { digestFinder, precacheFinder } from './revisions.ts';
 
+/** A file that was made from pages that change, and is out of date once they are written. */
 export interface DerivedFile extends SiteFile {
+  /** Whether the file is in a copy of the output that an adapter has made. */
   isCopy: boolean;
-  /** The page that it holds and is written with, such as for `200.html`. */
+  /** The name of the page that the file is a copy of, such as `404.html` for `200.html`. It is written with that page. */
   page?: string;
+  /** A shell command that makes the file again, if one is known. */
   rebuild?: string;
-  /** Why it is out of date, without a subject. */
+  /** Why the file is out of date, as the end of a sentence that begins with its name. */
   reason: string;
 }
 
+/** The file by which a Pagefind index is known. Its other files lie beside it. */
 const indexEntry = 'pagefind-entry.json';
-
 const indexFile = /^pagefind|\.(pf_\w+|pagefind)$/;
 
+/**
+ * Finds what was made from pages that change: search indexes, copies of a page, and files that hold a digest of a page or the
+ * old content of a snippet.
+ *
+ * @param pages the pages that change, with their bytes before the change
+ */
 export function findDerivedFiles(
-  folders: SiteFolder[],
-  pages: SiteFile[],
+  folders: readonly SiteFolder[],
+  pages: readonly SiteFile[],
   changes: SiteChanges,
 ): DerivedFile[] {
   if (pages.length === 0) return [];
-  const html = pages.find(({ name }) => fileKind(name) === 'html')?.name;
+  const finders = [digestFinder(pages), oldTextFinder(changes, pages)];
   const pagesOfSize = Map.groupBy(pages, ({ file }) => statSync(file).size);
-  const everywhere = [digestFinder(pages), oldTextFinder(changes, pages)];
-  return folders.flatMap((folder) => {
-    const { directory, isCopy } = folder;
-    const finders = [precachedFinder(directory, pages), ...everywhere];
-    const { scannable, others } = listSiteFiles([directory], []);
-    const files = [...scannable, ...others];
-    const indexes = html ? files.filter(({ name }) => basename(name) === indexEntry) : [];
-    const isBeside = ({ name }: SiteFile, other: string) =>
-      other.startsWith(name.slice(0, -indexEntry.length));
-    const isOfIndex = (name: string) =>
-      indexFile.test(basename(name)) && indexes.some((index) => isBeside(index, name));
-    return files.flatMap((found): DerivedFile | [] => {
-      const { file, name } = found;
-      const derived = { ...copyOf(folder, name), isCopy };
-      if (indexes.includes(found)) {
-        const reason = `is a search index of pages that change, such as ${html}`;
-        // The command deletes the folder, with files of a theme's own search.
-        const hasOthers = files.some((other) => isBeside(found, other.name) && !isOfIndex(other.name));
-        if (hasOthers) return { ...derived, reason };
-        return { ...derived, reason, rebuild: searchIndexCommand(folder, dirname(name)) };
-      }
-      if (!changes.mayBeMade(found) || /\.(css|map)$/.test(name) || isOfIndex(name) || isLargeBinary(file))
-        return [];
-      const alike = isCopy ? undefined : pagesOfSize.get(statSync(file).size);
-      const bytes = alike && readFileSync(file);
-      const page = alike
-        ?.filter((page) => fileKind(page.name) === fileKind(name))
-        .find((page) => bytes?.equals(readFileSync(page.file)))?.name;
-      if (page) return { ...derived, page, reason: `is a copy of ${page}` };
-      for (const piece of piecesOf(file, overlaps.revision)) {
-        const text = piece.toString();
-        const all = finders.values().map((find) => find(text, name));
-        const what = all.find(Boolean);
-        if (what) return { ...derived, reason: `contains ${what}, which changes` };
-      }
-      return [];
-    });
+  return folders.flatMap((folder) => findInFolder({ folder, pages, changes, finders, pagesOfSize }));
+}
+
+interface FolderSearch {
+  folder: SiteFolder;
+  pages: readonly SiteFile[];
+  changes: SiteChanges;
+  /** The finders that are the same for every folder. */
+  finders: readonly TraceFinder[];
+  /** The changing pages by their sizes in bytes. */
+  pagesOfSize: ReadonlyMap<number, readonly SiteFile[]>;
+}
+
+function findInFolder({ folder, pages, changes, finders, pagesOfSize }: FolderSearch): DerivedFile[] {
+  const { directory, isCopy } = folder;
+  const { scannable, unscanned } = listSiteFiles([directory], []);
+  const files = [...scannable, ...unscanned];
+  const allFinders = [precacheFinder(directory, pages), ...finders];
+
+  // Pagefind indexes HTML alone.
+  const changingHtml = pages.find(({ name }) => fileKind(name) === 'html')?.name;
+  const indexes = changingHtml ? files.filter(({ name }) => basename(name) === indexEntry) : [];
+  const isBeside = (index: SiteFile, name: string) =>
+    name.startsWith(index.name.slice(0, -indexEntry.length));
+  const isOfIndex = (name: string) =>
+    indexFile.test(basename(name)) && indexes.some((index) => isBeside(index, name));
+
+  const describeIndex = (index: SiteFile): DerivedFile => {
+    const reason = `is a search index of pages that change, such as ${changingHtml}`;
+    const derived = { ...fileIn(folder, index.name), isCopy, reason };
+    // The command deletes the folder of the index, where a theme may have files of its own search.
+    const hasOtherFiles = files.some(({ name }) => isBeside(index, name) && !isOfIndex(name));
+    return hasOtherFiles ? derived : { ...derived, rebuild: searchIndexCommand(folder, dirname(index.name)) };
+  };
+
+  return files.flatMap((candidate): DerivedFile | [] => {
+    const { file, name } = candidate;
+    if (indexes.includes(candidate)) return describeIndex(candidate);
+    if (/\.(css|map)$/.test(name) || isOfIndex(name)) return [];
+    if (!changes.mayBeDerived(candidate) || isLargeBinary(file)) return [];
+
+    const derived = { ...fileIn(folder, name), isCopy };
+    const page = isCopy ? undefined : findCopiedPage(candidate, pagesOfSize);
+    if (page) return { ...derived, page, reason: `is a copy of ${page}` };
+    const trace = findTrace(candidate, allFinders);
+    return trace ? { ...derived, reason: `contains ${describeTrace(trace)}, which changes` } : [];
   });
 }
 
-/** Pagefind would leave old files in the index. */
-function searchIndexCommand({ shown }: SiteFolder, index: string) {
+/** The name of the changing page that a file is a copy of. */
+function findCopiedPage(
+  { file, name }: SiteFile,
+  pagesOfSize: ReadonlyMap<number, readonly SiteFile[]>,
+): string | undefined {
+  const pagesOfSameSize = pagesOfSize.get(statSync(file).size);
+  if (!pagesOfSameSize) return undefined;
+  const bytes = readFileSync(file);
+  return pagesOfSameSize.find(
+    (page) => fileKind(page.name) === fileKind(name) && bytes.equals(readFileSync(page.file)),
+  )?.name;
+}
+
+/** Searches a file of any size, piece by piece, until one finder has found something. */
+function findTrace({ file, name }: SiteFile, finders: readonly TraceFinder[]): Trace | undefined {
+  for (const piece of piecesOf(file, overlaps.revision)) {
+    const text = piece.toString();
+    for (const find of finders) {
+      const trace = find(text, name);
+      if (trace) return trace;
+    }
+  }
+  return undefined;
+}
+
+/** Words a trace as the object of a sentence. */
+function describeTrace(trace: Trace): string {
+  return trace.kind === 'revision' ? `the revision of ${trace.page}` : `what snippet ${trace.snippetId} was`;
+}
+
+/** The command that makes a Pagefind index again. It removes the old index, whose files Pagefind would leave there. */
+function searchIndexCommand({ shown }: SiteFolder, index: string): string {
   const quoted = (path: string) => (/^[\w./-]+$/.test(path) ? path : `"${path}"`);
   const where = index === 'pagefind' ? '' : ` --output-subdir ${quoted(index)}`;
   return `rm -rf ${quoted(posix.join(shown, index))} && pagefind --site ${quoted(shown)}${where}`;

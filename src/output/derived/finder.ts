@@ -2,14 +2,23 @@ import type { Contents } from '../../record/changes.ts';
 import type { Manifest } from '../../record/manifest.ts';
 import type { SiteFile } from '../site-files.ts';
 
-/** What changes on the site, and where that may be found. */
+/** What a refresh changes on a site. */
 export interface SiteChanges {
   manifest: Manifest;
-  now: Contents;
-  /** Indexes of snippets. */
-  changed: ReadonlySet<number>;
-  mayBeMade(file: SiteFile): boolean;
+  /** What the snippets show now, by their indexes in the record. */
+  currentContents: Contents;
+  /** The indexes of the snippets that change. */
+  changedSnippets: ReadonlySet<number>;
+  /** Says whether a file may have been made from pages of the site. Pages themselves, and older files, were not. */
+  mayBeDerived(file: SiteFile): boolean;
 }
 
-/** Finds what changes in the text of a file: the object of a sentence. */
-export type Finder = (text: string, name: string) => string | undefined;
+/** What a file holds of the pages before they change. */
+export type Trace =
+  /** A digest of a page, or its entry with a revision in a precache list. */
+  | { kind: 'revision'; page: string }
+  /** The content of a snippet as it was, or a hash of a script or style in it. */
+  | { kind: 'old-content'; snippetId: number };
+
+/** Finds a trace in a piece of a file's text. @param name the file's path in its folder */
+export type TraceFinder = (text: string, name: string) => Trace | undefined;

@@ -2,60 +2,80 @@ import { readFileSync } from 'node:fs';
 import { escapeText, escapeUTF8 } from 'entities/escape';
 import { textOf } from '../../markup/text-of.ts';
 import type { SiteFile } from '../site-files.ts';
-import type { Finder, SiteChanges } from './finder.ts';
+import type { SiteChanges, TraceFinder } from './finder.ts';
 
-// A shorter text may be there for another reason, unless its neighbors are, too.
+/** Characters. A shorter text may be in a file for another reason, unless its neighbors on a page are there, too. */
 const unambiguousLength = 16;
 
+/** How many characters on each side count as the neighbors of a short text. */
 const neighborCharacters = 24;
 
-type Spell = (text: string) => string;
+/** Writes a text as a kind of file may have it. */
+type Spelling = (text: string) => string;
 
-const inJson: Spell = (text) => JSON.stringify(text).slice(1, -1);
+const inJson: Spelling = (text) => JSON.stringify(text).slice(1, -1);
+const spellings: readonly Spelling[] = [(text) => text, inJson, escapeText, escapeUTF8];
 
-const spellings: Spell[] = [(text) => text, inJson, escapeText, escapeUTF8];
+/** A text of an old content, as it is searched for. */
+interface Needle {
+  snippetId: number;
+  /** How the text is written, if it is so short that its neighbors have to be there, too. */
+  spelling?: Spelling;
+  /** The text with its neighbors, as the changing pages have it; read when the text is first found. */
+  inContext?: Set<string>;
+}
 
-/** Finds old contents, as in `search.json`, or hashes of scripts, as in `_headers`. */
-export function oldTextFinder({ manifest, now, changed }: SiteChanges, pages: SiteFile[]): Finder {
-  const needles = new Map<string, { id: number; spell?: Spell; around?: Set<string> }>();
-  for (const index of changed) {
-    const { id = 0, content } = manifest.snippets[index] ?? {};
-    const { text = '', sources = [] } = content ?? {};
-    for (const source of sources) if (!now[index]?.sources?.includes(source)) needles.set(source, { id });
-    for (const shown of [text.trim(), textOf(text).trim()].filter(Boolean)) {
-      for (const spell of spellings) {
-        const spelled = spell(shown);
-        const needle = shown.length < unambiguousLength ? { id, spell } : { id };
-        if (!needles.has(spelled)) needles.set(spelled, needle);
-      }
-    }
-  }
-  return (file) => {
+/** Finds the old contents of changed snippets, as in `search.json`, and hashes of their scripts, as in `_headers`. */
+export function oldTextFinder(changes: SiteChanges, changingPages: readonly SiteFile[]): TraceFinder {
+  const needles = listNeedles(changes);
+  return (fileText) => {
     for (const [text, needle] of needles) {
-      if (!file.includes(text)) continue;
-      const { id, spell } = needle;
-      if (spell) needle.around ??= withNeighbors(pages, text, spell);
-      if (!spell || needle.around?.values().some((one) => file.includes(one)))
-        return `what snippet ${id} was`;
+      if (!fileText.includes(text)) continue;
+      const { snippetId, spelling } = needle;
+      if (!spelling) return { kind: 'old-content', snippetId };
+      needle.inContext ??= withNeighbors(changingPages, text, spelling);
+      if (needle.inContext.values().some((context) => fileText.includes(context))) {
+        return { kind: 'old-content', snippetId };
+      }
     }
     return undefined;
   };
 }
 
-function withNeighbors(pages: SiteFile[], text: string, spell: Spell) {
-  const found = new Set<string>();
-  for (const page of pages) {
-    const html = readFileSync(page.file, 'utf8');
-    for (const spelled of [html, textOf(html)].map(spell)) {
-      for (let at = spelled.indexOf(text); at !== -1; at = spelled.indexOf(text, at + 1)) {
-        const around = spelled.slice(
-          Math.max(0, at - neighborCharacters),
-          at + text.length + neighborCharacters,
-        );
-        // A page with little else says nothing of another file.
-        if (around.length >= unambiguousLength) found.add(around);
+function listNeedles({ manifest, currentContents, changedSnippets }: SiteChanges): Map<string, Needle> {
+  const needles = new Map<string, Needle>();
+  for (const index of changedSnippets) {
+    const { id: snippetId = 0, content } = manifest.snippets[index] ?? {};
+    const { text = '', sources = [] } = content ?? {};
+    for (const source of sources) {
+      if (!currentContents[index]?.sources?.includes(source)) needles.set(source, { snippetId });
+    }
+    const texts = [text.trim(), textOf(text).trim()].filter(Boolean);
+    for (const shown of texts) {
+      for (const spelling of spellings) {
+        const spelled = spelling(shown);
+        const isAmbiguous = shown.length < unambiguousLength;
+        if (!needles.has(spelled))
+          needles.set(spelled, isAmbiguous ? { snippetId, spelling } : { snippetId });
       }
     }
   }
-  return found;
+  return needles;
+}
+
+/** Collects a text with its neighbors from all places on the pages. */
+function withNeighbors(pages: readonly SiteFile[], text: string, spelling: Spelling): Set<string> {
+  const contexts = new Set<string>();
+  for (const page of pages) {
+    const html = readFileSync(page.file, 'utf8');
+    for (const spelled of [spelling(html), spelling(textOf(html))]) {
+      for (let index = spelled.indexOf(text); index !== -1; index = spelled.indexOf(text, index + 1)) {
+        const start = Math.max(0, index - neighborCharacters);
+        const context = spelled.slice(start, index + text.length + neighborCharacters);
+        // A page with little else says nothing about another file.
+        if (context.length >= unambiguousLength) contexts.add(context);
+      }
+    }
+  }
+  return contexts;
 }

@@ -178,7 +178,7 @@ async function build(
     isSuperseded: supersededBy(before),
   });
   try {
-    const { scannable, others } = listSiteFiles([directory], []);
+    const { scannable, unscanned } = listSiteFiles([directory], []);
     const verifier = new OutputVerifier(settings.apiKey);
     const site = {
       verifier,
@@ -208,7 +208,7 @@ async function build(
       logger,
     } satisfies GeneratedSite;
     const inlined = await buildSite(site, scannable);
-    await verifier.read(others);
+    await verifier.read(unscanned);
     verifier.refuse((names) => names);
     if (inlined) await recordSite(site, inlined, Date.now());
   } finally {
