@@ -65,7 +65,7 @@ test('answers to HTTP/2 requests that were just aborted do not crash the process
     `import { setTimeout } from 'node:timers/promises';
      import { defaultLimits } from ${path('src/client/limits.ts')};
      import { httpsTransport } from ${path('src/client/transport/https.ts')};
-     import { certificate, httpServer } from ${path('test/support/tls-server.ts')};
+     import { certificate, httpServer } from ${path('test/support/http/tls-server.ts')};
      let ends = 0;
      process.on('uncaughtException', () => { ends += 1; });
      const server = await httpServer((_, response) => response.end('{}'));
