@@ -75,7 +75,7 @@ function allowInPolicy(policy: string, kind: 'script-src' | 'style-src', sources
   const extended = [...allowed.filter((source) => source.toLowerCase() !== "'none'"), ...missing];
   if (deciding === 'default-src') {
     // The sources get a directive of their own: `default-src` decides about images, fonts and more, too.
-    const others = directives.filter((directive, at) => directive.trim() !== '' || at === 0);
+    const others = directives.filter((directive, position) => directive.trim() !== '' || position === 0);
     return [...others, ` ${[kind, ...extended].join(' ')}`].join(';');
   }
   const space = /^\s*/.exec(directives[index] ?? '')?.[0] ?? '';

@@ -81,8 +81,8 @@ const attributesOfTag = String.raw`(?:\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|"
 /** The embeds that a source writes outside of comments and examples, in their order. */
 export function embedsIn(file: string, text: string = readSource(file)): SourceEmbed[] {
   if (!/snippet/i.test(text)) return [];
-  const shown = withoutComments(text, file);
-  const mentions = [...tagsIn(shown, text), ...definitionsIn(shown)];
+  const uncommented = withoutComments(text, file);
+  const mentions = [...tagsIn(uncommented, text), ...definitionsIn(uncommented)];
   mentions.sort((a, b) => a.offset - b.offset);
 
   const isMarkdown = markdownFile.test(file);
@@ -95,7 +95,7 @@ export function embedsIn(file: string, text: string = readSource(file)): SourceE
     countedTo = offset;
 
     const lineStart = text.lastIndexOf('\n', offset) + 1;
-    const [ownLine = '', nextLine = ''] = shown.slice(lineStart).split('\n', 2);
+    const [ownLine = '', nextLine = ''] = uncommented.slice(lineStart).split('\n', 2);
     const isHeading = markdownHeading.test(ownLine) || headingUnderline.test(nextLine);
     return {
       file,
@@ -108,23 +108,23 @@ export function embedsIn(file: string, text: string = readSource(file)): SourceE
   });
 }
 
-/** @param shown the text of a source without comments. */
-function tagsIn(shown: string, text: string): Mention[] {
+/** @param uncommented the text of a source without comments and, in Markdown, without code. */
+function tagsIn(uncommented: string, text: string): Mention[] {
   const aliases = Array.from(text.matchAll(componentAlias), ([, name]) => name);
   const components = ['Snippet', ...aliases].join('|').replaceAll('$', '\\$');
   // A `{` or `$` may follow the name: `<Snippet{...props}`, `<snippet-embed${attributes}>`.
   const tag = new RegExp(`<(?:(${elementName})|${components})(?=[\\s/>{$])(${attributesOfTag})`, 'gi');
-  const tags = Array.from(shown.matchAll(tag), ({ index, 1: element, 2: attributes = '' }) => {
+  const tags = Array.from(uncommented.matchAll(tag), ({ index, 1: element, 2: attributes = '' }) => {
     return { offset: index, isComponent: !element, id: idIn(attributes), attributes };
   });
 
   // An element in <code> is an example, but Astro renders a component there.
-  const withoutCode = blankOut(shown, codeElement);
+  const withoutCode = blankOut(uncommented, codeElement);
   return tags.filter(({ offset, isComponent }) => isComponent || withoutCode[offset] !== ' ');
 }
 
-function definitionsIn(shown: string): Mention[] {
-  return [...shown.matchAll(snippetDefinition)].flatMap(({ index: callStart, 0: call }) =>
+function definitionsIn(uncommented: string): Mention[] {
+  return [...uncommented.matchAll(snippetDefinition)].flatMap(({ index: callStart, 0: call }) =>
     Array.from(call.matchAll(/\bid:\s*(\d+)/g), ({ index, 1: id }) => {
       return { offset: callStart + index, isComponent: false, id, attributes: '' };
     }),
@@ -169,8 +169,8 @@ export function placeIn(file: string, root: string): SourcePlace {
   const text = readSource(file);
   const lines = [...new Set(embedsIn(file, text).map(({ line }) => line))];
   if (lines.length === 0) {
-    const shown = withoutComments(text, file).split('\n');
-    const index = shown.findIndex((line) => /snippet-embed|astro-snippets\/components/i.test(line));
+    const uncommented = withoutComments(text, file).split('\n');
+    const index = uncommented.findIndex((line) => /snippet-embed|astro-snippets\/components/i.test(line));
     if (index !== -1) lines.push(index + 1);
   }
   const place = [relativeSource(file, root), lines.join(' or ')].filter(Boolean).join(':');

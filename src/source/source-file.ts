@@ -24,8 +24,8 @@ const codeComment = /(?<=^|[\s{;,(])\/\*[\s\S]*?\*\/|^[ \t]*\/\/.*$/gm;
 export function withoutComments(text: string, file: string): string {
   if (!markdownFile.test(file)) return blankOut(blankOut(text, htmlComment), codeComment);
   const start = frontmatterOf(text);
-  const shown = start + withoutCodeSpans(text.slice(start.length));
-  return blankOut(blankOut(shown, htmlComment), mdxComment);
+  const withoutCode = start + withoutCodeSpans(text.slice(start.length));
+  return blankOut(blankOut(withoutCode, htmlComment), mdxComment);
 }
 
 /** The frontmatter of a Markdown file with its fences; empty without any. */
