@@ -1,106 +1,159 @@
 import { resolve } from 'node:path';
 import type { HookParameters } from 'astro';
+import type { Connect, ViteDevServer } from 'vite';
 import { imageHref, imageType } from '../images/image-file.ts';
-import { SiteRun } from '../integration/site-run.ts';
+import type { Site } from '../integration/site.ts';
+import { type OpenedFetcher, SnippetSession } from '../integration/snippet-session.ts';
 import { astroMajor } from '../settings/astro-version.ts';
-import type { FetchedSnippet, SnippetFetcher } from '../snippets/snippet-fetcher.ts';
+import type { Environment, EnvironmentFiles } from '../settings/environment.ts';
+import type { FetchedSnippets, FetchHook } from '../snippets/snippet-fetcher.ts';
+import type { ModuleGraph } from '../source/site-source.ts';
 import { cleanLines } from '../text/clean-text.ts';
 import { escapeOwnErrors } from './error-page.ts';
 import { serveText } from './serve-text.ts';
-import { snippetMemory } from './snippet-memory.ts';
+import { type SnippetMemory, snippetMemory } from './snippet-memory.ts';
 
-/** A dev server. A visible page asks whether it has changed: then its snippets are fetched again. */
-export class DevRun extends SiteRun {
-  readonly #warn = (line: string) => this.site.logger.warn(line);
-  readonly #writeClasses = afterPause(100, () => {
-    try {
-      this.classes?.write();
-    } catch (error) {
-      this.#warn((error as Error).message);
-    }
-  });
+type ServerSetup = HookParameters<'astro:server:setup'>;
 
-  protected override async openFetcher(): Promise<SnippetFetcher> {
-    const { SnippetFetcher } = await import('../snippets/snippet-fetcher.ts');
-    // A person waits: fewer attempts than in a build, and a recovery is noticed quickly.
-    const limits = { attempts: 3, fallbacksInARow: Infinity, deadline: 20_000, outageCap: 2_000 };
-    const asking = { parts: { limits }, patience: 0, alwaysAsk: true, remember: false };
-    return new SnippetFetcher(this.settings, { warn: this.#warn, ...asking });
-  }
+type HotChannel = ViteDevServer['environments']['client']['hot'];
 
-  protected override noteClasses(snippets: Iterable<FetchedSnippet>): void {
-    super.noteClasses(snippets);
-    // Snippets arrive one after the other.
-    this.#writeClasses();
-  }
+/** What a page of the dev server asks. */
+interface PageQuestion {
+  /** The hash of the snippets that the page shows; absent if it shows none. */
+  hash?: string;
+  /** Whether the snippets of the page and of all collections are fetched now. */
+  refresh?: true;
+}
 
-  serve({ server, refreshContent }: HookParameters<'astro:server:setup'>): void {
-    const { middlewares, watcher, environments, httpServer } = server;
-    const { hot } = environments.client;
-    // Later versions escape what Vite reports of modules for the browser.
-    if (astroMajor(this.site.sources.folders.root) < 6) escapeOwnErrors(hot);
-    this.site.sources.provideModules({
-      importsOf: (id) =>
-        Object.values(environments).flatMap(({ moduleGraph }) =>
-          [...(moduleGraph.getModuleById(id)?.importedModules ?? [])].flatMap(
-            (imported) => imported.id ?? [],
-          ),
-        ),
-    });
-    const memory = snippetMemory(async (shown) => {
-      const snippet = await (await this.open()).get(shown);
-      this.noteClasses([snippet]);
-      return snippet;
-    }, this.#warn);
+/** Pauses before files are written or pages load again, in milliseconds. Several changes often come together. */
+const classPause = 100;
+const stylePause = 150;
 
-    // From any script. Without `hash`, the page shows no snippets. `refresh` fetches them and all collections now.
-    hot.on('astro-snippets:ask', async (asked: { hash?: string; refresh?: true } | null, client) => {
-      const { hash, refresh } = asked ?? {};
-      const shown = hash === undefined ? [] : memory.shownAs(hash);
-      let error: string | undefined;
-      // A rejection here would end the dev server.
+/** A dev server. Each visible page asks whether it has changed: then its snippets are fetched again. */
+export class DevRun {
+  readonly session: SnippetSession;
+
+  constructor(site: Site, environment: Environment, files: EnvironmentFiles) {
+    const writeClasses = () => {
       try {
-        await Promise.all([
-          refresh && refreshContent?.({ loaders: ['astro-snippets'] }),
-          ...(shown ?? []).map((one) => memory.update(one, refresh)),
-        ]);
-      } catch (thrown) {
-        // Such as a key that is missing now. The next view shows it, too.
-        if (refresh) error = cleanLines((thrown as Error).message);
+        site.classes?.write();
+      } catch (error) {
+        site.logger.warn((error as Error).message);
       }
-      const hasChanged = shown === undefined || (hash !== undefined && memory.hashOf(shown) !== hash);
-      client.send('astro-snippets:answer', { hash, hasChanged, error });
+    };
+    this.session = new SnippetSession(site, environment, files, {
+      openFetcher: openDevFetcher,
+      onClasses: afterPause(classPause, writeClasses),
     });
-    // The images of snippets, at the URLs that they have on the built site.
-    middlewares.use(({ originalUrl = '' }, response, next) => {
-      const { images } = this.settings;
-      const [path = ''] = originalUrl.split('?');
-      const folder = images && imageHref(images.assets, '');
-      const name = folder && path.startsWith(folder) ? path.slice(folder.length) : '';
-      const type = imageType(name);
-      if (!type) return next();
-      const reading = this.open().then((fetcher) => fetcher.readImage(name));
-      reading.then((bytes) => {
-        if (!bytes) return next();
-        const headers = { 'content-type': type, 'content-length': bytes.length, 'cache-control': 'no-cache' };
-        response.writeHead(200, headers).end(bytes);
-      }, next);
-    });
-    middlewares.use(serveText(this, server, memory));
+  }
 
-    // Pages have to load again: Vite's own message about an `.html` file does nothing.
-    const restyle = afterPause(150, memory.restyle);
-    watcher.on('all', (_, file) => {
-      if (resolve(file) === this.classes?.file) restyle();
+  /** Fetches the snippets of a collection. @throws AstroError with one report of all failures. */
+  fetchCollection(options: Parameters<FetchHook>[0]): Promise<FetchedSnippets> {
+    return this.session.fetchCollection(options);
+  }
+
+  /** Serves pages with their snippets, and keeps them up to date. Vite calls this again when it restarts the server. */
+  serve({ server, refreshContent }: ServerSetup): void {
+    const { session } = this;
+    const { sources, classes, logger } = session.site;
+    const { hot } = server.environments.client;
+    // Later versions escape the errors of modules for the browser that Vite reports.
+    if (astroMajor(sources.folders.root) < 6) escapeOwnErrors(hot);
+    sources.provideModules(loadedModules(server));
+
+    const fetchSnippet: Parameters<typeof snippetMemory>[0] = async (shown) => {
+      const { fetcher } = await session.open();
+      const snippet = await fetcher.get(shown);
+      session.noteClasses([snippet]);
+      return snippet;
+    };
+    const memory = snippetMemory(fetchSnippet, (line) => logger.warn(line));
+    answerPages(hot, memory, refreshContent);
+    server.middlewares.use(imageHandler(session));
+    server.middlewares.use(serveText(session, server, memory));
+
+    // Pages have to load again when their styles change: Vite's own message about an `.html` file does nothing.
+    const restyle = afterPause(stylePause, memory.restyle);
+    server.watcher.on('all', (_, file) => {
+      if (resolve(file) === classes?.file) restyle();
     });
-    httpServer?.once('close', () => void this.close());
-    // What fails is said when a page shows it.
-    this.prepareClasses().catch(() => {});
+    server.httpServer?.once('close', () => void session.close());
+    // A snippet that fails is reported when a page shows it.
+    session.prepareClasses().catch(() => {});
   }
 }
 
-/** Calls `act` so many milliseconds after it was last asked for. */
-function afterPause(milliseconds: number, act: () => void) {
+async function openDevFetcher(session: SnippetSession): Promise<OpenedFetcher> {
+  const { SnippetFetcher } = await import('../snippets/snippet-fetcher.ts');
+  // A person waits: fewer attempts than in a build, and a recovery is noticed quickly.
+  const limits = { attempts: 3, fallbacksInARow: Infinity, deadline: 20_000, outageCap: 2_000 };
+  const fetcher = new SnippetFetcher(session.settings, {
+    warn: (line) => session.site.logger.warn(line),
+    parts: { limits },
+    patience: 0,
+    alwaysAsk: true,
+    remember: false,
+  });
+  return { fetcher, previousManifest: undefined };
+}
+
+const loadedModules = ({ environments }: ViteDevServer): ModuleGraph => ({
+  importsOf: (id) =>
+    Object.values(environments).flatMap(({ moduleGraph }) => {
+      const imported = [...(moduleGraph.getModuleById(id)?.importedModules ?? [])];
+      return imported.flatMap((module) => module.id ?? []);
+    }),
+});
+
+/** Answers pages that ask whether they have changed. Any script of a page can ask, so the question may be missing. */
+function answerPages(
+  hot: HotChannel,
+  memory: SnippetMemory,
+  refreshContent: ServerSetup['refreshContent'],
+): void {
+  hot.on('astro-snippets:ask', async (question: PageQuestion | null, client) => {
+    const { hash, refresh } = question ?? {};
+    const shown = hash === undefined ? [] : memory.shownAs(hash);
+    let message: string | undefined;
+    // A rejection here would end the dev server.
+    try {
+      await Promise.all([
+        refresh && refreshContent?.({ loaders: ['astro-snippets'] }),
+        ...(shown ?? []).map((snippet) => memory.update(snippet, refresh)),
+      ]);
+    } catch (error) {
+      // Without `refresh`, the next view of the page shows the error, such as that a key is missing now.
+      if (refresh) message = cleanLines((error as Error).message);
+    }
+    const hasChanged = shown === undefined || (hash !== undefined && memory.hashOf(shown) !== hash);
+    client.send('astro-snippets:answer', { hash, hasChanged, error: message });
+  });
+}
+
+/** Serves the images of snippets, at the URLs that they have on the built site. */
+function imageHandler(session: SnippetSession): Connect.NextHandleFunction {
+  return ({ originalUrl = '' }, response, next) => {
+    const { images } = session.settings;
+    const [path = ''] = originalUrl.split('?');
+    const folder = images && imageHref(images.assets, '');
+    const name = folder && path.startsWith(folder) ? path.slice(folder.length) : '';
+    const type = imageType(name);
+    if (!type) return next();
+
+    const send = (bytes: Uint8Array | undefined) => {
+      if (!bytes) return next();
+      const headers = { 'content-type': type, 'content-length': bytes.length, 'cache-control': 'no-cache' };
+      response.writeHead(200, headers).end(bytes);
+    };
+    session
+      .open()
+      .then(({ fetcher }) => fetcher.readImage(name))
+      .then(send, next);
+  };
+}
+
+/** Returns a function that calls `act` a number of milliseconds after its own last call. */
+function afterPause(milliseconds: number, act: () => void): () => void {
   let timer: NodeJS.Timeout | undefined;
   return () => {
     timer = timer?.refresh() ?? setTimeout(act, milliseconds).unref();

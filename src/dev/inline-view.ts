@@ -91,9 +91,9 @@ export function openInlineView(run: ServedSite, server: ViteDevServer, memory: S
       const panel = panelSnippets(shown, snippets, (id) => linkOf(id, settings.editUrl, warn), describeUse);
       const linked = hash ? panel : undefined;
       const inlinePage = pageInliner({ snippets, rules: { policy: 'none' }, linked, hash });
-      const { file } = inlinePage({ name: page, kind }, bytes, embeds);
-      if (containsKnownKey(file.toString('latin1'))) throw keyError(shown, page);
-      return file;
+      const { bytes: inlined } = inlinePage({ name: page, kind }, bytes, embeds);
+      if (containsKnownKey(inlined.toString('latin1'))) throw keyError(shown, page);
+      return inlined;
     } catch (error) {
       const message = cleanLines((error as Error).message);
       const { code, hint: next = '' }: Partial<UserError> = error instanceof UserError ? error : {};

@@ -74,16 +74,16 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles) {
         throw userError('output-in-use', message, 'Run the command when the generator has ended.');
       }
       const made = make(page.generated?.() ?? before);
-      staged.add(targetOf(page), made.file, page.file);
-      if (kept.has(page.name) && !made.file.equals(before)) updated.push(page.name);
+      staged.add(targetOf(page), made.bytes, page.file);
+      if (kept.has(page.name) && !made.bytes.equals(before)) updated.push(page.name);
       for (const copy of copiesOf.get(page.name) ?? []) {
-        if (hashOfCopy(copy, [before, made.file]) !== hashOf(made.file)) outdated.push({ copy, page });
+        if (hashOfCopy(copy, [before, made.bytes]) !== hashOf(made.bytes)) outdated.push({ copy, page });
       }
       return { inlinedPage: made, leftovers: isPublished(page) ? findLeftovers(last, page.name, made) : [] };
     });
-    await verifier.read(unscanned);
+    await verifier.checkUnscanned(unscanned);
     for (const line of verifier.codeWarnings()) logger.warn(line);
-    verifier.refuse((names) => `The API key was found in ${names}. Nothing was written.`);
+    verifier.refuseKey((names) => `The API key was found in ${names}. Nothing was written.`);
     for (const { copy, page } of outdated) {
       staged.add(targetOf(copy), await pageCopyOf(staged.read(targetOf(page)), copy), copy.file);
       hashes.set(copy.name, '');

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { CollectionEntry } from '../failures/places.ts';
 import { shownPath } from '../files/paths.ts';
-import type { InlinedPage } from '../inlining/inline-page.ts';
+import type { InlinedPage, LeftoverSnippet } from '../inlining/inline-page.ts';
 import { findDisplayed } from '../output/compare-output.ts';
 import { possibleHashes } from '../output/file-states.ts';
 import type { ScannableFile } from '../output/site-files.ts';
@@ -129,10 +129,7 @@ export function findLeftovers(
   { record, files, kept, pack }: LastRun,
   name: string,
   { generated, embeds }: InlinedPage,
-): {
-  snippet: RecordedSnippet;
-  hash: string | undefined;
-}[] {
+): LeftoverSnippet[] {
   const file = files.get(name);
   if (!record || !file) return [];
   const embedded = new Set(embeds.map(({ request }) => request.key));

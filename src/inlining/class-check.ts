@@ -1,89 +1,132 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listNames, listPlaces } from '../failures/places.ts';
-import { attributesOf, readAttribute } from '../markup/tags.ts';
+import { attributesOf, readAttribute, type Tag } from '../markup/tags.ts';
 import { walk } from '../markup/walk.ts';
 import type { InlinedPage } from './inline-page.ts';
 
-/** Finds classes of snippets that no style sheet of their pages has. @param made those with CSS */
-export function classChecker(directory: string, base: string, made: readonly string[]) {
-  const root = base.replace(/\/$/, '');
-  /** By their URLs. `undefined`: not of the site, so it may have any class. */
-  const sheets = new Map<string, Set<string> | undefined>();
-  const missing = new Map<number, { names: Set<string>; places: Set<string> }>();
+/** The classes of a style sheet; `undefined` for one outside the site, which may have any class. */
+type SheetClasses = ReadonlySet<string> | undefined;
 
-  const sheetAt = (href: string) => {
-    const [path = ''] = href.split(/[?#]/);
-    const inside = path.startsWith(`${root}/`) ? path.slice(root.length) : path;
-    try {
-      const file = join(directory, decodeURI(inside));
-      return /^\/(?!\/)/.test(inside) ? classesOfStyles(readFileSync(file, 'utf8')) : undefined;
-    } catch {
-      // It is written later, or not part of the output.
-      return undefined;
+/** The classes of a snippet that have no CSS. */
+interface MissingClasses {
+  names: Set<string>;
+  /** The pages that show the snippet without this CSS. */
+  pages: Set<string>;
+}
+
+/**
+ * Finds classes of snippets that no style sheet of their pages has. Add each inlined page, then ask for the warnings.
+ * A style sheet is read once, however many pages link to it.
+ */
+export class ClassChecker {
+  readonly #directory: string;
+  readonly #basePath: string;
+  readonly #knownClasses: readonly string[];
+  /** The style sheets that pages link to, by their URLs. */
+  readonly #sheets = new Map<string, SheetClasses>();
+  /** By the ids of snippets. */
+  readonly #missing = new Map<number, MissingClasses>();
+
+  /**
+   * @param directory the output folder.
+   * @param base the site's base path.
+   * @param knownClasses the classes that CSS tools could read while Vite bundled.
+   */
+  constructor(directory: string, base: string, knownClasses: readonly string[]) {
+    this.#directory = directory;
+    this.#basePath = base.replace(/\/$/, '');
+    this.#knownClasses = knownClasses;
+  }
+
+  /** @param classesOf the classes of a snippet, by the key of its request. */
+  add(
+    page: string,
+    { bytes, embeds }: InlinedPage,
+    classesOf: (key: string) => readonly string[] | undefined,
+  ): void {
+    const usedClasses = embeds.flatMap(({ format, request: { id, key } }) => {
+      const names = format.as === 'html' ? (classesOf(key) ?? []) : [];
+      return names.map((name) => ({ id, name }));
+    });
+    if (usedClasses.length === 0) return;
+
+    const sheets = this.#sheetsOn(bytes.toString());
+    for (const { id, name } of usedClasses) {
+      if (sheets.some((sheet) => !sheet || sheet.has(name))) continue;
+      const { names, pages } = this.#missing.get(id) ?? { names: new Set(), pages: new Set() };
+      this.#missing.set(id, { names: names.add(name), pages: pages.add(page) });
     }
-  };
+  }
 
-  const sheetsOn = (html: string) => {
-    const found: (Set<string> | undefined)[] = [];
+  /** Makes one warning for each snippet that has classes without CSS. */
+  warnings(): string[] {
+    return [...this.#missing].map(([id, { names, pages }]) => {
+      const isNew = [...names].some((name) => !this.#knownClasses.includes(name));
+      const nextStep = isNew ? ' Build again: some of them were not known before.' : '';
+      return `Snippet ${id} has classes that no style sheet of ${listPlaces([...pages])} has: ${listNames([...names])}.${nextStep}`;
+    });
+  }
+
+  /** Finds the style sheets of a page, both linked and inline. */
+  #sheetsOn(html: string): SheetClasses[] {
+    const sheets: SheetClasses[] = [];
     walk(html, '', {
-      open(tag) {
-        const attributes = tag.name === 'link' ? attributesOf(html, tag) : [];
-        const kinds = readAttribute(attributes, 'rel')?.toLowerCase().split(/\s+/);
-        const href = readAttribute(attributes, 'href');
-        if (href === undefined || !kinds?.includes('stylesheet')) return tag.name;
-        if (!sheets.has(href)) sheets.set(href, sheetAt(href));
-        found.push(sheets.get(href));
+      open: (tag) => {
+        const href = tag.name === 'link' ? styleSheetUrl(html, tag) : undefined;
+        if (href !== undefined) sheets.push(this.#linkedSheet(href));
         return tag.name;
       },
       text({ start, end }, holder) {
-        if (holder === 'style') found.push(classesOfStyles(html.slice(start, end)));
+        if (holder === 'style') sheets.push(classesOfStyles(html.slice(start, end)));
       },
     });
-    return found;
-  };
+    return sheets;
+  }
 
-  return {
-    add(
-      page: string,
-      { file, embeds }: InlinedPage,
-      classesOf: (key: string) => readonly string[] | undefined,
-    ): void {
-      const shown = embeds.flatMap(({ format, request: { id, key } }) =>
-        (format.as === 'html' ? (classesOf(key) ?? []) : []).map((name) => ({ id, name })),
-      );
-      if (shown.length === 0) return;
-      const known = sheetsOn(file.toString());
-      for (const { id, name } of shown) {
-        if (known.some((sheet) => !sheet || sheet.has(name))) continue;
-        const { names, places } = missing.get(id) ?? { names: new Set(), places: new Set() };
-        missing.set(id, { names: names.add(name), places: places.add(page) });
-      }
-    },
+  #linkedSheet(href: string): SheetClasses {
+    if (!this.#sheets.has(href)) this.#sheets.set(href, this.#readSheet(href));
+    return this.#sheets.get(href);
+  }
 
-    warnings: (): string[] =>
-      [...missing].map(([id, { names, places }]) => {
-        const isNew = [...names].some((name) => !made.includes(name));
-        const next = isNew ? ' Build again: some of them were not known before.' : '';
-        return `Snippet ${id} has classes that no style sheet of ${listPlaces([...places])} has: ${listNames([...names])}.${next}`;
-      }),
-  };
+  #readSheet(href: string): SheetClasses {
+    const [path = ''] = href.split(/[?#]/);
+    const isBelowBase = path.startsWith(`${this.#basePath}/`);
+    const sitePath = isBelowBase ? path.slice(this.#basePath.length) : path;
+    // Relative and full URLs, and URLs such as `//host/path`, may lead out of the site.
+    if (!/^\/(?!\/)/.test(sitePath)) return undefined;
+    try {
+      return classesOfStyles(readFileSync(join(this.#directory, decodeURI(sitePath)), 'utf8'));
+    } catch {
+      // A missing style sheet is written later, or is not part of the output.
+      return undefined;
+    }
+  }
 }
 
-// Escaped characters first: a quote in a class begins no string.
+function styleSheetUrl(html: string, link: Tag): string | undefined {
+  const attributes = attributesOf(html, link);
+  const kinds = readAttribute(attributes, 'rel')?.toLowerCase().split(/\s+/);
+  return kinds?.includes('stylesheet') ? readAttribute(attributes, 'href') : undefined;
+}
+
+/** Finds the classes that CSS has rules for. May find more, such as the extensions of file names. */
+export function classesOfStyles(css: string): Set<string> {
+  // An escaped character is part of a name and stays. Comments and strings go.
+  const selectors = css.replace(notSelectors, (match) => (match.startsWith('\\') ? match : ' '));
+  const unescapeName = (_: string, hex?: string, character = '') =>
+    hex === undefined ? character : String.fromCodePoint(Math.min(Number.parseInt(hex, 16), 0x10ffff));
+  const names = selectors
+    .matchAll(classSelector)
+    .map(([, escapedName = '']) => escapedName.replace(cssEscape, unescapeName));
+  return new Set(names);
+}
+
+// Escaped characters are matched before strings, since an escaped quote in a class name begins no string.
 const notSelectors = /\\[\s\S]|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'/g;
 
-// Letters, dashes, underscores, what is not ASCII, and escaped characters; then digits, too.
+// A name begins with a letter, dash, underscore, escaped or non-ASCII character. After that, it may have digits, too.
 const classSelector =
   /\.((?:[a-z_\u0080-\uffff-]|\\(?:[0-9a-f]{1,6}\s?|.))(?:[\w\u0080-\uffff-]|\\(?:[0-9a-f]{1,6}\s?|.))*)/gi;
 
 const cssEscape = /\\(?:([0-9a-f]{1,6})\s?|(.))/gi;
-
-/** May contain more, such as file extensions. */
-export function classesOfStyles(css: string): Set<string> {
-  const selectors = css.replace(notSelectors, (found) => (found.startsWith('\\') ? found : ' '));
-  const unescaped = (_: string, hex?: string, character = '') =>
-    hex === undefined ? character : String.fromCodePoint(Math.min(Number.parseInt(hex, 16), 0x10ffff));
-  const names = selectors.matchAll(classSelector);
-  return new Set(names.map(([, written = '']) => written.replace(cssEscape, unescaped)));
-}

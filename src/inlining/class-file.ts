@@ -3,42 +3,48 @@ import { decodeHTMLAttribute } from 'entities/decode';
 import { escapeAttribute } from 'entities/escape';
 import { writeAtomically } from '../files/write.ts';
 
-export type ClassFile = ReturnType<typeof openClassFile>;
-
 /**
- * What tools that make CSS read while Vite bundles: only classes, so CSS changes only when they do.
- *
- * @param keeps whether the classes of the last time stay: which are used is not known.
+ * The file that tells tools such as Tailwind which classes snippets have, while Vite bundles. The file contains nothing but
+ * classes, so that CSS changes only when they do.
  */
-export function openClassFile(
-  file: string,
-  keeps: boolean,
-): {
-  file: string;
+export class ClassFile {
+  /** The path of the file. */
+  readonly file: string;
+  /** The classes that the file had when it was opened or last written. */
   written: readonly string[];
-  add(names: Iterable<string>): void;
-  /** Only if it changes: a tool may watch it. A build beside a dev server writes it, too. */
-  write(): void;
-} {
-  const read = () => (existsSync(file) ? readFileSync(file, 'utf8') : undefined);
-  const before = read();
-  const [, names] = /^<div class="([^"]+)"/.exec(before ?? '') ?? [];
-  const written: readonly string[] = names ? decodeHTMLAttribute(names).split(' ') : [];
-  const known = new Set(keeps ? written : []);
-  const opened = {
-    file,
-    written,
-    add(names: Iterable<string>) {
-      for (const name of names) known.add(name);
-    },
-    /** Only if it changes: a tool may watch it. A build beside a dev server writes it, too. */
-    write() {
-      opened.written = [...known].sort();
-      const text = `<div class="${escapeAttribute(opened.written.join(' '))}"></div>\n`;
-      if (text !== read()) writeAtomically(file, text);
-    },
-  };
-  // Before a tool looks for it.
-  if (before === undefined) opened.write();
-  return opened;
+  readonly #classes: Set<string>;
+
+  /** @param keepsClasses whether the file keeps its classes: a dev server does not know which of them are still used. */
+  constructor(file: string, keepsClasses: boolean) {
+    this.file = file;
+    const text = this.#read();
+    this.written = text === undefined ? [] : listedClasses(text);
+    this.#classes = new Set(keepsClasses ? this.written : []);
+    // A tool may look for the file before any snippet is known.
+    if (text === undefined) this.write();
+  }
+
+  /** Adds classes, which `write` then writes. */
+  add(names: Iterable<string>): void {
+    for (const name of names) this.#classes.add(name);
+  }
+
+  /**
+   * Writes the file if its text changes, since tools may watch the file. The text is read again: a build beside a dev server
+   * writes the same file.
+   */
+  write(): void {
+    this.written = [...this.#classes].sort();
+    const text = `<div class="${escapeAttribute(this.written.join(' '))}"></div>\n`;
+    if (text !== this.#read()) writeAtomically(this.file, text);
+  }
+
+  #read() {
+    return existsSync(this.file) ? readFileSync(this.file, 'utf8') : undefined;
+  }
+}
+
+function listedClasses(text: string): string[] {
+  const [, names] = /^<div class="([^"]+)"/.exec(text) ?? [];
+  return names ? decodeHTMLAttribute(names).split(' ') : [];
 }

@@ -10,38 +10,52 @@ import type { SourceSearch } from '../source/source-search.ts';
 import type { ClassFile } from './class-file.ts';
 import type { OutputVerifier } from './verify-output.ts';
 
+/** A site as its generator has written it, with all that inlining and recording need. */
+export interface GeneratedSite {
+  settings: Settings;
+  urls: SiteUrls;
+  /** The path of the folder that holds the files of the site. */
+  directory: string;
+  /** The path of the manifest that records this site. */
+  manifest: string;
+  /** The record of the last build, if there is one that this version can read. */
+  previousManifest: Manifest | undefined;
+  fetcher: SnippetFetcher;
+  /** Checks every file for the API key, as it is once snippets are inlined. */
+  verifier: OutputVerifier;
+  logger: SiteLogger;
+  /** What only a site of Astro has; absent for a folder that another generator has written. */
+  astro?: AstroContext;
+}
+
+/** Where messages for the user go: Astro's logger, or the terminal of the command line. */
+export interface SiteLogger {
+  info(line: string): void;
+  warn(line: string): void;
+}
+
+/** What is known of a site because Astro builds it. */
+export interface AstroContext {
+  /** Finds where embeds are written in the sources of the site. */
+  search: SourceSearch;
+  /** Where Vite read variables, for commands that run later. */
+  environment: EnvironmentFiles;
+  /** The headers that an adapter sends with pages, by route; `undefined` if it sends none of its own. */
+  routeToHeaders: RouteToHeaders | undefined;
+  /** The file with the classes of snippets, which CSS tools read; `undefined` without the option `classes`. */
+  classes: ClassFile | undefined;
+  /** The snippets that entries of collections show. */
+  collected: readonly CollectedSnippet[];
+  /** Whether the last build left a manifest, even one that this version cannot read. */
+  hadManifest: boolean;
+  /** The names of integrations that may change files after snippets are inlined. */
+  laterIntegrations: string[];
+  /** Astro's folder of files whose names change with their sources, such as `_astro`. */
+  assets: string;
+}
+
 /** A snippet that an entry of a collection shows. */
 export interface CollectedSnippet extends CollectionEntry {
   request: SnippetRequest;
   snippet: FetchedSnippet;
-}
-
-/** A site as its generator has written it, with all that inlining and recording need. Only Astro's have what is optional. */
-export interface GeneratedSite {
-  settings: Settings;
-  urls: SiteUrls;
-  /** The folder with the files of the site. */
-  directory: string;
-  /** The path of the record. */
-  manifest: string;
-  /** The record of the last build, if this version can read it. */
-  previousManifest: Manifest | undefined;
-  fetcher: SnippetFetcher;
-  verifier: OutputVerifier;
-  logger: Record<'info' | 'warn', (line: string) => void>;
-  /** Where variables were read. */
-  environment?: EnvironmentFiles;
-  search?: SourceSearch;
-  /** The headers that the adapter sends, by route. */
-  routeToHeaders?: RouteToHeaders | undefined;
-  /** The file that CSS tools read, with the option `classes`. */
-  classes?: ClassFile | undefined;
-  /** The snippets of collections. */
-  collected?: readonly CollectedSnippet[];
-  /** Whether the last build left a record, even one that this version cannot read. */
-  hadManifest?: boolean;
-  /** The integrations that may change files after snippets are inlined. */
-  laterIntegrations?: string[];
-  /** Astro's folder of files whose names change with their sources. */
-  assets?: string;
 }

@@ -15,79 +15,115 @@ import type { RecordedSnippet } from '../record/manifest.ts';
 import type { FileEmbed } from '../snippets/read-embeds.ts';
 import { type EditLinks, linkPage } from './edit-links/edit-links.ts';
 
-type InlinableSnippet = SnippetContent & Pick<PreparedSnippet, 'htmlElsewhere' | 'inlineCode'>;
+/** What a page needs of a snippet. */
+export type InlinableSnippet = SnippetContent & Pick<PreparedSnippet, 'htmlElsewhere' | 'inlineCode'>;
 
-interface InlineOptions extends EditLinks {
+export interface InlineOptions extends EditLinks {
+  /** By the keys of requests. An embed without a snippet shows its children. */
   snippets: ReadonlyMap<string, InlinableSnippet>;
   rules: PolicyRules;
-  /** Adds to the policies in headers what a page has to allow. */
-  allow?: (page: string, sources: PolicySources) => void;
-  /** Memory for small pages, if each is written before the next is made. */
+  /** Adds what a page has to allow to the policies that are sent as headers. */
+  allowInHeaders?: (page: string, sources: PolicySources) => void;
+  /** Memory for small pages. Pass it where each page is written before the next is inlined. */
   scratchBuffer?: Buffer;
 }
 
-export type InlinedPage = ReturnType<ReturnType<typeof pageInliner>>;
+/** Inlines snippets into a page or another file of a site, given its bytes as generated and the embeds in them. */
+export type InlinePage = (
+  file: Pick<ScannableFile, 'name' | 'kind'>,
+  generated: Buffer,
+  embeds: readonly FileEmbed[],
+) => InlinedPage;
 
+/** A page or another file before and after its snippets are inlined. */
+export interface InlinedPage {
+  /** The file as it was generated. */
+  generated: Buffer;
+  /** The embeds in the generated file. */
+  embeds: readonly FileEmbed[];
+  /** The file with its snippets. */
+  bytes: Buffer;
+  /** Whether the page has a Content Security Policy of its own, which now allows what is inlined. */
+  hasPolicy: boolean;
+  /** Whether the page has edit links. */
+  isLinked: boolean;
+}
+
+/** A page that is written, or staged to be written. */
 export interface WrittenPage {
   inlinedPage: InlinedPage;
-  /** What it still shows of an earlier run without an embed, as a later step has changed it. Children have no `hash`. */
-  leftovers?: readonly { snippet: RecordedSnippet; hash: string | undefined }[];
-  /** Once it is written. */
+  /** What the page still shows of an earlier run without an embed, since a later step has changed the page. */
+  leftovers?: readonly LeftoverSnippet[];
+  /** The state of the file, once the page is written. */
   stats?: Stats;
 }
 
-/** The one way to make a page, for builds, refreshes, folders and `astro dev`. */
-export function pageInliner({ snippets, rules, allow, scratchBuffer, ...editLinks }: InlineOptions) {
-  /** Composes a content once for all embeds that are written alike. */
-  const composer = (htmlOf: (snippet: InlinableSnippet) => string) => {
-    // By request: a site has few, with many embeds of each.
-    let alike = new Map<SnippetRequest, ComposedContent | undefined>();
-    const composed = new Map<string, typeof alike>();
-    let last: InsertionFormat | undefined;
-    return ({ request, format }: FileEmbed) => {
-      if (format !== last) {
-        const key = formatKey(format);
-        alike = composed.get(key) ?? new Map();
-        composed.set(key, alike);
-        last = format;
-      }
-      if (!alike.has(request)) {
-        const snippet = snippets.get(request.key);
-        const content = snippet && { ...snippet, html: htmlOf(snippet) };
-        alike.set(request, content && compose(content, format));
-      }
-      return alike.get(request);
-    };
+/** A snippet that a page shows without an embed that could be replaced. */
+export interface LeftoverSnippet {
+  snippet: RecordedSnippet;
+  /** The hash of the content that the page shows; `undefined` if it shows children. */
+  hash: string | undefined;
+}
+
+/** Prepares the one way to inline snippets into a page, for builds, refreshes, folders and `astro dev`. */
+export function pageInliner({
+  snippets,
+  rules,
+  allowInHeaders,
+  scratchBuffer,
+  ...editLinks
+}: InlineOptions): InlinePage {
+  const composeInPage = cachedComposer(snippets, ({ html }) => html);
+  const composeElsewhere = cachedComposer(snippets, ({ html, htmlElsewhere = html }) => htmlElsewhere);
+  const changesPolicies = rules.policy === 'hash' || rules.editLinks !== undefined;
+
+  /** Allows what is inlined in the policies of a page, both in its headers and in its own elements. */
+  const editPolicies = (name: string, generated: Buffer, embeds: readonly FileEmbed[]): Edit[] => {
+    const inlinedAsHtml = embeds.flatMap(({ format, request }) =>
+      format.as === 'text' ? [] : (snippets.get(request.key) ?? []),
+    );
+    const sources = sourcesOf(inlinedAsHtml, rules);
+    allowInHeaders?.(name, sources);
+    // A policy among the children of an embed is replaced together with them.
+    const isInEmbed = (offset: number) => embeds.some(({ start, end }) => start <= offset && offset < end);
+    return allowInPage(generated, sources).filter(({ start }) => !isInEmbed(start));
   };
-  const inPages = composer(({ html }) => html);
-  const elsewhere = composer(({ html, htmlElsewhere = html }) => htmlElsewhere);
-  return (
-    { name, kind }: Pick<ScannableFile, 'name' | 'kind'>,
-    generated: Buffer,
-    found: readonly FileEmbed[],
-  ): {
-    generated: Buffer<ArrayBufferLike>;
-    embeds: readonly FileEmbed[];
-    file: Buffer<ArrayBufferLike>;
-    hasPolicy: boolean;
-    isLinked: boolean;
-  } => {
+
+  return ({ name, kind }, generated, embeds) => {
     const isPage = kind === 'html';
-    const { embeds, script } = linkPage(generated, found, isPage ? editLinks : {});
-    const policies: Edit[] = [];
-    if (isPage && (rules.policy === 'hash' || rules.editLinks)) {
-      const shown = embeds.flatMap(({ format, request }) =>
-        format.as === 'text' ? [] : (snippets.get(request.key) ?? []),
-      );
-      const sources = sourcesOf(shown, rules);
-      allow?.(name, sources);
-      const isInEmbed = (at: number) => embeds.some(({ start, end }) => start <= at && at < end);
-      policies.push(...allowInPage(generated, sources).filter(({ start }) => !isInEmbed(start)));
+    const { embeds: markedEmbeds, script } = linkPage(generated, embeds, isPage ? editLinks : {});
+    const policies = isPage && changesPolicies ? editPolicies(name, generated, markedEmbeds) : [];
+
+    const composeContent = isPage ? composeInPage : composeElsewhere;
+    const edits = script ? [...policies, script] : policies;
+    const bytes = replaceEmbeds(generated, markedEmbeds, composeContent, edits, scratchBuffer);
+    return { generated, embeds, bytes, hasPolicy: policies.length > 0, isLinked: script !== undefined };
+  };
+}
+
+/** Composes the content of a snippet once for all of its embeds that are written alike. */
+function cachedComposer(
+  snippets: InlineOptions['snippets'],
+  htmlOf: (snippet: InlinableSnippet) => string,
+): (embed: FileEmbed) => ComposedContent | undefined {
+  // Request objects are the keys, since a site has few of them, each with many embeds.
+  type ComposedByRequest = Map<SnippetRequest, ComposedContent | undefined>;
+  const composedByFormat = new Map<string, ComposedByRequest>();
+  // Most embeds share one format object with the embed before, so its key is made only when the format changes.
+  let lastFormat: InsertionFormat | undefined;
+  let composed: ComposedByRequest = new Map();
+
+  return ({ request, format }) => {
+    if (format !== lastFormat) {
+      const key = formatKey(format);
+      composed = composedByFormat.get(key) ?? new Map();
+      composedByFormat.set(key, composed);
+      lastFormat = format;
     }
-    const pieces = script ? [...policies, script] : policies;
-    const file = replaceEmbeds(generated, embeds, isPage ? inPages : elsewhere, pieces, scratchBuffer);
-    /** The page's own policy now allows what is inlined. */
-    const hasPolicy = policies.length > 0;
-    return { generated, embeds: found, file, hasPolicy, isLinked: script !== undefined };
+    if (!composed.has(request)) {
+      const snippet = snippets.get(request.key);
+      composed.set(request, snippet && compose({ ...snippet, html: htmlOf(snippet) }, format));
+    }
+    return composed.get(request);
   };
 }

@@ -3,85 +3,143 @@ import { forEachYielding } from '../files/turns.ts';
 import type { Manifest } from '../record/manifest.ts';
 import { blockFinder } from '../snippets/block-warnings.ts';
 import type { FileEmbed } from '../snippets/read-embeds.ts';
+import type { FetchedSnippets } from '../snippets/snippet-fetcher.ts';
 import { count, formatDuration } from '../text/format.ts';
 import { throttledProgress } from '../text/progress.ts';
-import { classChecker } from './class-check.ts';
+import { ClassChecker } from './class-check.ts';
 import type { GeneratedSite } from './generated-site.ts';
 import { type InlinedPage, pageInliner, type WrittenPage } from './inline-page.ts';
-import { siteRecorder } from './record-site.ts';
-import type { ScannedSite } from './scan-site.ts';
+import type { ScannedFile, ScannedSite } from './scan-site.ts';
+import { SiteRecorder } from './site-recorder.ts';
 
-/** Reads and makes a page, and writes it now or later. */
-export type WritePage = (
-  page: ScannedSite['files'][number],
-  make: (generated: Buffer) => InlinedPage,
-) => WrittenPage;
+/** Reads a page, has its snippets inlined, and writes the result, now or later. */
+export type WritePage = (page: ScannedFile, inline: (generated: Buffer) => InlinedPage) => WrittenPage;
 
-/** The one way from embeds to snippets. @returns the manifest, not yet written. */
+/** How much was inlined. */
+interface InlinedCounts {
+  embeds: number;
+  /** The pages that have edit links. */
+  linkedPages: number;
+}
+
+/** Memory that small pages share, in bytes. */
+const scratchBufferSize = 64 * 1024;
+
+/**
+ * The one way from embeds to snippets, for builds and folders: fetches all snippets together, inlines them page by page, and
+ * says what people should know.
+ *
+ * @returns the manifest, not yet written.
+ * @throws AstroError with one report of all failures, before any page is written.
+ */
 export async function inlineSnippets(
   scanned: ScannedSite,
   site: GeneratedSite,
   write: WritePage,
 ): Promise<Manifest> {
-  const { startedAt, files, uses, invalid } = scanned;
-  const { settings, fetcher, verifier, search, classes, urls, logger } = site;
-  const placeOf = search?.whereWritten;
-  const progress = throttledProgress({ delay: 5_000, interval: 5_000 }, (line) => logger.info(line));
-  const onSettled = (done: number) => progress(() => `${done} of ${count(uses.length, 'snippet')}`);
-  const snippets = await fetcher.fetch(uses, { invalid, placeOf, onSettled });
-  const recorder = siteRecorder(site, scanned, snippets);
-  const { rules, linked } = recorder.record;
+  const snippets = await fetchSnippets(scanned, site);
+  const recorder = new SiteRecorder(site, scanned, snippets);
   const inlinePage = pageInliner({
     snippets,
-    rules,
-    linked,
-    allow: headerPolicies(site.routeToHeaders ?? new Map(), urls.base),
-    scratchBuffer: Buffer.allocUnsafeSlow(64 * 1024),
+    rules: recorder.rules,
+    linked: recorder.linked,
+    allowInHeaders: headerPolicies(site.astro?.routeToHeaders ?? new Map(), site.urls.base),
+    scratchBuffer: Buffer.allocUnsafeSlow(scratchBufferSize),
   });
-  const styles = classes && classChecker(site.directory, urls.base, classes.written);
-  const blocks = blockFinder((key) => snippets.get(key)?.html, placeOf);
-  const inHeadings: FileEmbed[] = [];
-  let embedCount = 0;
-  let linkedCount = 0;
-  await forEachYielding(files, (page) => {
-    const { name, kind, embeds } = page;
-    const written = write(page, (generated) => inlinePage(page, generated, embeds));
-    const { inlinedPage } = written;
-    embedCount += embeds.length;
-    linkedCount += Number(inlinedPage.isLinked);
-    verifier.check(page, inlinedPage.file);
-    recorder.add(name, written);
-    if (kind !== 'html') return;
-    styles?.add(name, inlinedPage, (key) => snippets.get(key)?.classes);
-    blocks.add(name, inlinedPage.generated, embeds);
-    inHeadings.push(...embeds.filter(({ inHeading }) => inHeading));
+  const pageWarnings = new PageWarnings(site, snippets);
+
+  const counts: InlinedCounts = { embeds: 0, linkedPages: 0 };
+  await forEachYielding(scanned.files, (page) => {
+    const writtenPage = write(page, (generated) => inlinePage(page, generated, page.embeds));
+    const { inlinedPage } = writtenPage;
+    site.verifier.check(page, inlinedPage.bytes);
+    recorder.add(page.name, writtenPage);
+    if (page.kind === 'html') pageWarnings.add(page, inlinedPage);
+    counts.embeds += page.embeds.length;
+    counts.linkedPages += Number(inlinedPage.isLinked);
   });
-  const inSources = [search?.headingWarnings(inHeadings), search?.imageWarnings()];
-  const warnings = [...inSources, blocks.warnings(), styles?.warnings()];
-  for (const warning of warnings.flatMap((some) => some ?? [])) logger.warn(warning);
-  if (files.length > 0) {
-    const { requests, retries, cached } = fetcher.answers.counts;
-    const isPage = files.every(({ kind }) => kind === 'html');
-    const places = isPage ? `on ${count(files.length, 'page')}` : `in ${count(files.length, 'file')}`;
-    const retrieved = [...snippets.values()].filter(({ variant }) => variant === 'retrieve').length;
-    const facts = [
-      `${count(uses.length, 'snippet')} in ${count(embedCount, 'embed')} ${places}`,
-      fetcher.showsChildren
-        ? 'children are shown, without an API key'
-        : `${count(requests, 'request')}, ${count(retries, 'retry', 'retries')}`,
-      settings.renderBaseUrl && retrieved > 0 && `${retrieved} retrieved instead of rendered`,
-      cached > 0 && `${cached} from the cache`,
-      fetcher.missing.size > 0 && `${count(fetcher.missing.size, 'optional snippet')} not found`,
-      linked && `edit links on ${count(linkedCount, 'page')}`,
-      formatDuration(Date.now() - startedAt),
-    ];
-    logger.info(facts.filter(Boolean).join(' · '));
-    // Where a build is published is not known here.
-    if (linked) {
-      logger.warn(
-        'Edit links are on (editLinks: true): pages contain the URLs at which snippets are edited. They are for previews.',
-      );
-    }
+
+  for (const warning of pageWarnings.list()) site.logger.warn(warning);
+  if (scanned.files.length > 0) {
+    logSummary(site, scanned, snippets, counts, recorder.linked !== undefined);
   }
   return recorder.finish();
+}
+
+/** Fetches the snippets of all embeds. While that takes long, a line now and then says how far it is. */
+function fetchSnippets(
+  { uses, invalid }: ScannedSite,
+  { fetcher, astro, logger }: GeneratedSite,
+): Promise<FetchedSnippets> {
+  const progress = throttledProgress({ delay: 5_000, interval: 5_000 }, (line) => logger.info(line));
+  const onSettled = (settled: number) => progress(() => `${settled} of ${count(uses.length, 'snippet')}`);
+  return fetcher.fetch(uses, { invalid, placeOf: astro?.search.whereWritten, onSettled });
+}
+
+/** What people should know of pages whose snippets are inlined. */
+class PageWarnings {
+  readonly #site: GeneratedSite;
+  readonly #snippets: FetchedSnippets;
+  readonly #blocks;
+  /** `undefined` without the option `classes`. */
+  readonly #classes: ClassChecker | undefined;
+  readonly #embedsInHeadings: FileEmbed[] = [];
+
+  constructor(site: GeneratedSite, snippets: FetchedSnippets) {
+    const { astro, directory, urls } = site;
+    this.#site = site;
+    this.#snippets = snippets;
+    this.#blocks = blockFinder((key) => snippets.get(key)?.html, astro?.search.whereWritten);
+    this.#classes = astro?.classes && new ClassChecker(directory, urls.base, astro.classes.written);
+  }
+
+  add({ name, embeds }: ScannedFile, inlinedPage: InlinedPage): void {
+    this.#classes?.add(name, inlinedPage, (key) => this.#snippets.get(key)?.classes);
+    this.#blocks.add(name, inlinedPage.generated, embeds);
+    for (const embed of embeds) if (embed.inHeading) this.#embedsInHeadings.push(embed);
+  }
+
+  list(): string[] {
+    const search = this.#site.astro?.search;
+    return [
+      ...(search?.headingWarnings(this.#embedsInHeadings) ?? []),
+      ...(search?.imageWarnings() ?? []),
+      ...this.#blocks.warnings(),
+      ...(this.#classes?.warnings() ?? []),
+    ];
+  }
+}
+
+/** Logs one line with what was inlined, how it was fetched, and how long all of it took. */
+function logSummary(
+  { settings, fetcher, logger }: GeneratedSite,
+  { files, uses, startedAt }: ScannedSite,
+  snippets: FetchedSnippets,
+  counts: InlinedCounts,
+  hasEditLinks: boolean,
+): void {
+  const { requests, retries, cached } = fetcher.answers.counts;
+  const arePages = files.every(({ kind }) => kind === 'html');
+  const places = arePages ? `on ${count(files.length, 'page')}` : `in ${count(files.length, 'file')}`;
+  const retrieved = [...snippets.values()].filter(({ variant }) => variant === 'retrieve').length;
+
+  const facts = [
+    `${count(uses.length, 'snippet')} in ${count(counts.embeds, 'embed')} ${places}`,
+    fetcher.showsChildren
+      ? 'children are shown, without an API key'
+      : `${count(requests, 'request')}, ${count(retries, 'retry', 'retries')}`,
+    settings.renderBaseUrl && retrieved > 0 && `${retrieved} retrieved instead of rendered`,
+    cached > 0 && `${cached} from the cache`,
+    fetcher.missing.size > 0 && `${count(fetcher.missing.size, 'optional snippet')} not found`,
+    hasEditLinks && `edit links on ${count(counts.linkedPages, 'page')}`,
+    formatDuration(Date.now() - startedAt),
+  ];
+  logger.info(facts.filter(Boolean).join(' · '));
+
+  // A build does not know where it is published, so each build with edit links says that they are for previews.
+  if (hasEditLinks) {
+    logger.warn(
+      'Edit links are on (editLinks: true): pages contain the URLs at which snippets are edited. They are for previews.',
+    );
+  }
 }

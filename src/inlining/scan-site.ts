@@ -5,46 +5,65 @@ import { pathOfFile } from '../settings/site-urls.ts';
 import type { FileEmbed } from '../snippets/read-embeds.ts';
 import type { SnippetUse, SnippetUses } from '../snippets/snippet-use.ts';
 import type { GeneratedSite } from './generated-site.ts';
-import { readEmbedding } from './verify-output.ts';
+import { readEmbedding } from './read-embedding.ts';
 
-export type ScannedSite = Awaited<ReturnType<typeof scanSite>>;
+/** A file that holds an embed, even if the embed is invalid. */
+export interface ScannedFile extends ScannableFile {
+  /** The valid embeds, in the order of the file. */
+  embeds: readonly FileEmbed[];
+  /** The size of the file as it was generated, in bytes. */
+  size: number;
+}
 
-/** Reads files and finds their embeds. Those without are checked for the API key. */
+/** What is embedded in the files of a site. */
+export interface ScannedSite {
+  /** When the scan began, in milliseconds since the epoch. */
+  startedAt: number;
+  /** The files that hold embeds. */
+  files: ScannedFile[];
+  /** The embeds that fail the run. */
+  invalid: InvalidEmbed[];
+  /** Each distinct request, with everything that needs it. */
+  uses: SnippetUse[];
+}
+
+/**
+ * Reads files and finds their embeds. Each snippet is prefetched when its first embed is found, while the scan goes on.
+ * Files without embeds are final, and checked for the API key.
+ */
 export async function scanSite(
   scannable: readonly ScannableFile[],
   site: GeneratedSite,
-): Promise<{
-  startedAt: number;
-  files: (ScannableFile & {
-    embeds: readonly FileEmbed[];
-    size: number;
-  })[];
-  invalid: InvalidEmbed[];
-  uses: SnippetUse[];
-}> {
-  const { settings, fetcher, verifier, urls, logger, search } = site;
+): Promise<ScannedSite> {
+  const { settings, fetcher, verifier, urls, logger, astro } = site;
   const { params } = settings;
   const { pageParams } = await import('../snippets/page-params.ts');
   const { readEmbeds } = await import('../snippets/read-embeds.ts');
   const startedAt = Date.now();
   const uses: SnippetUses = new Map();
   const invalid: InvalidEmbed[] = [];
-  /** Those with an embed, even if it is invalid. */
-  const files: (ScannableFile & { embeds: readonly FileEmbed[]; size: number })[] = [];
-  await forEachYielding(scannable, (source) => {
-    const { name, kind, generated } = source;
-    const bytes = generated?.() ?? readEmbedding(source);
-    if (!bytes) return verifier.check(source, bytes);
+  const files: ScannedFile[] = [];
+
+  await forEachYielding(scannable, (file) => {
+    const { name, kind, generated } = file;
+    const bytes = generated?.() ?? readEmbedding(file);
+    if (!bytes) return verifier.check(file, bytes);
+
     const addParams = params && pageParams(params, pathOfFile(name, kind === 'html', urls));
-    const known = uses.size;
-    const found = readEmbeds({ name, kind, bytes, addParams, isInlined: !!generated }, uses);
-    for (const note of found.warnings) logger.warn(describeNote(note, search?.whereWritten));
-    const { embeds } = found;
-    if (embeds.length + found.invalid.length === 0) return verifier.check(source, bytes);
-    for (const embed of found.invalid) invalid.push(embed);
-    for (const { request } of uses.size > known ? embeds : [])
-      if (uses.get(request.key)?.places.length === 1) fetcher.answers.prefetch(request);
-    files.push(Object.assign(source, { embeds, size: bytes.length }));
+    const knownUses = uses.size;
+    const results = readEmbeds({ name, kind, bytes, addParams, isInlined: !!generated }, uses);
+    const { embeds } = results;
+    for (const note of results.warnings) logger.warn(describeNote(note, astro?.search.whereWritten));
+    if (embeds.length + results.invalid.length === 0) return verifier.check(file, bytes);
+
+    for (const embed of results.invalid) invalid.push(embed);
+    if (uses.size > knownUses) {
+      for (const { request } of embeds) {
+        if (uses.get(request.key)?.places.length === 1) fetcher.answers.prefetch(request);
+      }
+    }
+    // Adding to the listed file takes less memory than a copy, and keeps its lazy path.
+    files.push(Object.assign(file, { embeds, size: bytes.length }));
   });
   return { startedAt, files, invalid, uses: [...uses.values()] };
 }

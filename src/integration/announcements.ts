@@ -10,82 +10,159 @@ import type { FileEmbed } from '../snippets/read-embeds.ts';
 /** A snippet that a page has announced, and that is not in the output. */
 export interface LostEmbed extends InvalidEmbed {
   id: string;
-  /** The files of the page; empty if they are not known. */
+  /** The names of the page's files; empty if they are not known. */
   files: string[];
 }
 
-/** What `<Snippet>` has announced in this build. */
-export interface Announcements {
-  stop(): void;
-  lost(scanned: ScannedSite, scannable: readonly ScannableFile[], site: GeneratedSite): LostEmbed[];
+/** How often each snippet is somewhere, by the key of its request. */
+type KeyCounts = ReadonlyMap<string, number>;
+
+/** A page that has announced snippets. */
+interface AnnouncedPage {
+  pathname: string;
+  /** The keys of its snippets, in the order of the page. */
+  keys: readonly string[];
+  /** The names of its files in the output; empty if they are not known. */
+  files: string[];
 }
 
-/** Hears what `<Snippet>` announces while pages are rendered. @param onFirst called once for each. If it throws, the page fails. */
-export function hearAnnouncements(
-  onFirst: (request: SnippetRequest, pathname: string) => void,
-): Announcements {
-  const pages = new Map<string, string[]>();
-  const requests = new Map<string, SnippetRequest>();
-  const hear: typeof componentBridge.announce = (id, params, pathname) => {
+/** What is in the output. Keys are without the params that the site adds, as pages announce them. */
+interface OutputEmbeds {
+  /** The keys of the embeds of each file, in the order of the file. */
+  keysIn: ReadonlyMap<string, readonly string[]>;
+  counts: KeyCounts;
+  /** The names of all files that may hold embeds. */
+  names: ReadonlySet<string>;
+  /** The names of files with an invalid embed. */
+  invalid: ReadonlySet<string>;
+}
+
+/**
+ * What `<Snippet>` announces while pages are rendered. A build hears of each snippet early enough to prefetch it, and later
+ * compares what was rendered with what is in the output: text may be cut, or its tags removed, before it is written.
+ */
+export class Announcements {
+  readonly #onFirst: (request: SnippetRequest, pathname: string) => void;
+  /** The requests, by their keys. */
+  readonly #requests = new Map<string, SnippetRequest>();
+  /** The keys that each page has announced, by the path of the page. */
+  readonly #keysByPage = new Map<string, string[]>();
+
+  /** @param onFirst called once for each snippet. An error that it throws fails the page. */
+  constructor(onFirst: (request: SnippetRequest, pathname: string) => void) {
+    this.#onFirst = onFirst;
+  }
+
+  listen(): void {
+    componentBridge.announce = this.#hear;
+  }
+
+  stop(): void {
+    // Another build of this process may listen by now.
+    if (componentBridge.announce === this.#hear) componentBridge.announce = undefined;
+  }
+
+  /**
+   * Finds snippets that were rendered and are not in the output. A snippet that is only there less often is a warning: a page
+   * may render it for another purpose, too.
+   */
+  lost(
+    scanned: ScannedSite,
+    scannable: readonly ScannableFile[],
+    { urls, logger, astro }: GeneratedSite,
+  ): LostEmbed[] {
+    if (this.#keysByPage.size === 0) return [];
+    const output = embedsInOutput(scanned, scannable);
+    const rendered = countKeys([...this.#keysByPage.values()].flat());
+    const lost: LostEmbed[] = [];
+
+    for (const [pathname, keys] of this.#keysByPage) {
+      const names = [...routeFiles(pathname, urls.base), pathname.replace(/^\//, '')];
+      const page = { pathname, keys, files: names.filter((name) => output.names.has(name)) };
+      if (isAsRendered(page, output) || mayBeInvalid(page, output)) continue;
+
+      const found = page.files.length > 0 ? countKeys(keysOf(page, output)) : output.counts;
+      for (const [key, times] of countKeys(keys)) {
+        const id = `${this.#requests.get(key)?.id}`;
+        const timesFound = found.get(key) ?? 0;
+        if (timesFound === 0) {
+          lost.push(lostEmbed(page, id));
+          continue;
+        }
+        const timesRendered = rendered.get(key) ?? 0;
+        const isFewer = (output.counts.get(key) ?? 0) < timesRendered;
+        const timesExpected = expectedTimes(page, times, timesRendered);
+        if (isFewer && timesFound < timesExpected) {
+          const message = fewerMessage(page, id, timesExpected, timesFound);
+          const note = { id, file: page.files[0], message };
+          logger.warn(describeNote(note, astro?.search.whereWritten));
+        }
+      }
+    }
+    return lost;
+  }
+
+  readonly #hear: NonNullable<typeof componentBridge.announce> = (id, params, pathname) => {
     const request = toRequest(id, params);
-    // Of equal keys, one is kept.
-    const { key } = requests.get(request.key) ?? request;
-    const onPage = pages.get(pathname);
-    if (onPage) onPage.push(key);
-    else pages.set(pathname, [key]);
-    if (requests.has(key)) return;
-    requests.set(key, request);
-    onFirst(request, pathname);
-  };
-  componentBridge.announce = hear;
-  return {
-    stop() {
-      // Another build of this process may have begun.
-      if (componentBridge.announce === hear) componentBridge.announce = undefined;
-    },
+    const known = this.#requests.get(request.key);
+    // All equal keys share one string: a large site has many announcements of few snippets.
+    const { key } = known ?? request;
+    const keys = this.#keysByPage.get(pathname);
+    if (keys) keys.push(key);
+    else this.#keysByPage.set(pathname, [key]);
 
-    /**
-     * Snippets that were rendered but are not in the output, with the files of their page if known. If one is only there less
-     * often, it is a warning: a page may render something for another purpose, too.
-     */
-    lost(scanned: ScannedSite, scannable: readonly ScannableFile[], { urls, logger, search }: GeneratedSite) {
-      if (pages.size === 0) return [];
-      const keysIn = new Map(scanned.files.map(({ name, embeds }) => [name, embeds.map(writtenKey)]));
-      const names = new Set(scannable.map(({ name }) => name));
-      const invalid = new Set(scanned.invalid.map(({ file }) => file));
-      // A page may be rendered under another path, such as another language's.
-      const everywhere = countKeys([...keysIn.values()].flat());
-      const rendered = countKeys([...pages.values()].flat());
-      return [...pages].flatMap(([pathname, onPage]) => {
-        const routes = [...routeFiles(pathname, urls.base), pathname.replace(/^\//, '')];
-        const files = routes.filter((name) => names.has(name));
-        const keys = files.flatMap((name) => keysIn.get(name) ?? []);
-        if (keys.length === onPage.length && keys.every((key, at) => key === onPage[at])) return [];
-        const isKnown = files.length > 0;
-        // It may be an invalid embed, in any file if the page's is not known.
-        if (isKnown ? files.some((name) => invalid.has(name)) : invalid.size > 0) return [];
-        const found = isKnown ? countKeys(keys) : everywhere;
-        return [...countKeys(onPage)].flatMap(([key, times]) => {
-          const id = `${requests.get(key)?.id}`;
-          const all = rendered.get(key) ?? 0;
-          const shown = found.get(key) ?? 0;
-          const wanted = isKnown ? times : pathname === containerPage ? all : 0;
-          if ((everywhere.get(key) ?? 0) < all && shown > 0 && shown < wanted) {
-            const message = `${files.join(', ') || pathname}: snippet ${id} was rendered ${wanted} times, but is in the output only ${shown === 1 ? 'once' : `${shown} times`}. What is made of text without tags, such as an excerpt, has no snippets.`;
-            logger.warn(describeNote({ id, file: files[0], message }, search?.whereWritten));
-          }
-          const message = `Snippet ${id} was rendered here, but is not in the output.`;
-          return shown > 0 ? [] : { file: pathname, code: 'embed-lost' as const, message, files, id };
-        });
-      });
-    },
+    if (known) return;
+    this.#requests.set(key, request);
+    this.#onFirst(request, pathname);
   };
 }
 
-/** Without the params that the site adds. */
+function embedsInOutput(scanned: ScannedSite, scannable: readonly ScannableFile[]): OutputEmbeds {
+  const keysIn = new Map(scanned.files.map(({ name, embeds }) => [name, embeds.map(writtenKey)]));
+  return {
+    keysIn,
+    counts: countKeys([...keysIn.values()].flat()),
+    names: new Set(scannable.map(({ name }) => name)),
+    invalid: new Set(scanned.invalid.map(({ file }) => file)),
+  };
+}
+
+/** The key of an embed without the params that the site adds. */
 const writtenKey = ({ request, written = request.key }: FileEmbed) => written;
 
-function countKeys(keys: readonly string[]) {
+const keysOf = ({ files }: AnnouncedPage, { keysIn }: OutputEmbeds) =>
+  files.flatMap((name) => keysIn.get(name) ?? []);
+
+/** Whether the files of a page hold exactly the embeds that it has announced, in the same order. */
+function isAsRendered(page: AnnouncedPage, output: OutputEmbeds): boolean {
+  const keys = keysOf(page, output);
+  return keys.length === page.keys.length && keys.every((key, index) => key === page.keys[index]);
+}
+
+/** Whether a lost embed may be one that is reported as invalid: in any file, if those of the page are not known. */
+function mayBeInvalid({ files }: AnnouncedPage, { invalid }: OutputEmbeds): boolean {
+  return files.length > 0 ? files.some((name) => invalid.has(name)) : invalid.size > 0;
+}
+
+/** How often a page's snippet should be in the output at least; 0 if that is not known. */
+function expectedTimes({ pathname, files }: AnnouncedPage, times: number, timesRendered: number): number {
+  if (files.length > 0) return times;
+  // A page without known files may be rendered under the path of another, such as a fallback of another language.
+  return pathname === containerPage ? timesRendered : 0;
+}
+
+function lostEmbed({ pathname, files }: AnnouncedPage, id: string): LostEmbed {
+  const message = `Snippet ${id} was rendered here, but is not in the output.`;
+  return { file: pathname, code: 'embed-lost', message, files, id };
+}
+
+function fewerMessage({ pathname, files }: AnnouncedPage, id: string, expected: number, found: number) {
+  const place = files.join(', ') || pathname;
+  const times = found === 1 ? 'once' : `${found} times`;
+  return `${place}: snippet ${id} was rendered ${expected} times, but is in the output only ${times}. What is made of text without tags, such as an excerpt, has no snippets.`;
+}
+
+function countKeys(keys: readonly string[]): KeyCounts {
   const counts = new Map<string, number>();
   for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
   return counts;

@@ -7,82 +7,104 @@ import { writeError } from '../files/write.ts';
 import { writeImages } from '../images/write-images.ts';
 import type { GeneratedSite } from '../inlining/generated-site.ts';
 import { inlineSnippets, type WritePage } from '../inlining/inline-site.ts';
-import { scanSite } from '../inlining/scan-site.ts';
+import { type ScannedSite, scanSite } from '../inlining/scan-site.ts';
 import type { ScannableFile, SiteFile } from '../output/site-files.ts';
 import type { Manifest } from '../record/manifest.ts';
 import type { Announcements } from './announcements.ts';
 
 /**
- * If it throws, no file is left that contains an embed, or something invalid.
+ * Inlines snippets into the output of Astro, in place. If this throws, no file is left that holds an embed, or something
+ * invalid.
  *
- * @returns the manifest, if the site needs one. It is written later: other integrations may still fail.
+ * @returns the manifest, not yet written, since other integrations may still fail; `undefined` if the site needs none.
  */
 export async function buildSite(
   site: GeneratedSite,
   scannable: readonly ScannableFile[],
   announcements?: Announcements,
 ): Promise<Manifest | undefined> {
-  const { directory, settings, fetcher, collected = [], logger } = site;
+  // Until the scan is done, any file may hold an embed.
   let unfinished = new Set<SiteFile>(scannable);
   try {
     const scanned = await scanSite(scannable, site);
-    for (const { name } of scanned.files.filter((file) => file.name.startsWith(`${site.assets}/`))) {
-      logger.warn(
-        `${name}: shows a snippet, but its name changes with its source alone. Browsers keep the old content. Show the snippet on a page, or put the file into public/.`,
-      );
-    }
-    for (const { name } of scannable.filter((file) => embedSlugPattern.test(file.name))) {
-      logger.warn(
-        `${name}: the path was made from an embed, before its snippet was known. Give the page its own slug.`,
-      );
-    }
+    warnOfNames(site, scanned, scannable);
+
     const lost = announcements?.lost(scanned, scannable, site) ?? [];
     scanned.invalid.push(...lost);
     const incomplete = new Set(lost.flatMap(({ files }) => files));
     unfinished = new Set([...scanned.files, ...scannable.filter(({ name }) => incomplete.has(name))]);
-    const write: WritePage = (page, make) => {
-      const written = overwrite(page, make);
+
+    const hasSnippets = unfinished.size + lost.length + (site.astro?.collected.length ?? 0) > 0;
+    // A site that has shown snippets before keeps a record, so that it can be checked.
+    if (!hasSnippets && !site.astro?.hadManifest) return undefined;
+
+    const manifest = await inlineSnippets(scanned, site, (page, inline) => {
+      const writtenPage = overwrite(page, inline);
       unfinished.delete(page);
-      return written;
-    };
-    // A site that has shown snippets before can be checked.
-    if (unfinished.size + lost.length + collected.length === 0 && !site.hadManifest) return undefined;
-    const inlined = await inlineSnippets(scanned, site, write);
-    if (settings.images) {
-      const contents = inlined.snippets.map(({ content }) => content);
-      const folder = join(directory, settings.images.assets.folder);
-      await writeImages([folder], contents, (name) => fetcher.readImage(name));
-    }
-    return inlined;
+      return writtenPage;
+    });
+    await publishImages(site, manifest);
+    return manifest;
   } catch (error) {
-    // First: closing the connection of an aborted HTTP/2 stream with an error would end the process without the report.
-    await fetcher.close().catch(() => {});
-    // One may be part of the new page and part of the old one.
+    // Close before anything else: an answer to an aborted HTTP/2 stream would crash Node, and the report would be lost.
+    await site.fetcher.close().catch(() => {});
+    // A page may be part of the new page and part of the old one.
     for (const { file } of unfinished) rmSync(file, { force: true });
     throw error;
   }
 }
 
-/** In place: nothing reads it before the build ends, and renaming another file takes many times longer. */
-const overwrite: WritePage = ({ file, name, size }, make) => {
-  const attempt = <T>(work: () => T) => {
+/** Warns of files whose names do not follow their snippets. */
+function warnOfNames(
+  { logger, astro }: GeneratedSite,
+  scanned: ScannedSite,
+  scannable: readonly ScannableFile[],
+): void {
+  for (const { name } of scanned.files.filter((file) => file.name.startsWith(`${astro?.assets}/`))) {
+    logger.warn(
+      `${name}: shows a snippet, but its name changes with its source alone. Browsers keep the old content. Show the snippet on a page, or put the file into public/.`,
+    );
+  }
+  for (const { name } of scannable.filter((file) => embedSlugPattern.test(file.name))) {
+    logger.warn(
+      `${name}: the path was made from an embed, before its snippet was known. Give the page its own slug.`,
+    );
+  }
+}
+
+/** Adds the images of snippets to the assets of the site, with the option `images`. */
+async function publishImages({ settings, directory, fetcher }: GeneratedSite, manifest: Manifest) {
+  if (!settings.images) return;
+  const contents = manifest.snippets.map(({ content }) => content);
+  const folder = join(directory, settings.images.assets.folder);
+  await writeImages([folder], contents, (name) => fetcher.readImage(name));
+}
+
+/**
+ * Writes a page in place. Nothing reads a page before the build ends, and writing another file and renaming it takes many
+ * times longer.
+ */
+const overwrite: WritePage = ({ file, name, size }, inline) => {
+  const attempt = <Result>(work: () => Result) => {
     try {
       return work();
     } catch (error) {
       throw writeError(name, error, 'It was removed.');
     }
   };
+
   const descriptor = attempt(() => openSync(file, 'r+'));
   try {
-    // One byte more, to see whether it has grown: its embeds would be elsewhere.
+    // Reading one more byte shows whether the page has grown. Its embeds would then be elsewhere.
     const generated = readOpened(descriptor, size + 1);
     if (generated.length !== size) {
       throw userError('output-in-use', `${name} was changed while snippets were fetched. It was removed.`);
     }
-    const inlinedPage = make(generated);
+    const inlinedPage = inline(generated);
+    const { bytes } = inlinedPage;
     return attempt(() => {
-      writeFileSync(descriptor, inlinedPage.file);
-      if (inlinedPage.file.length < size) ftruncateSync(descriptor, inlinedPage.file.length);
+      writeFileSync(descriptor, bytes);
+      if (bytes.length < size) ftruncateSync(descriptor, bytes.length);
       return { inlinedPage, stats: fstatSync(descriptor) };
     });
   } finally {

@@ -5,26 +5,43 @@ import { hashOfCopy, withoutSuffix } from '../output/compressed.ts';
 import type { ScannableFile, SiteFile } from '../output/site-files.ts';
 import { hashOf, type Manifest } from '../record/manifest.ts';
 
-/** @param late files that were written after inlining, and may hold embeds. */
-export function refuseLateFiles(late: ScannableFile[], compressed: SiteFile[], inlined?: Manifest): void {
+/**
+ * Refuses what other integrations have written after snippets were inlined, and what would never be brought up to date.
+ *
+ * @param late the files that were written since, and that may hold embeds.
+ * @param compressed all compressed files of the output.
+ * @param inlined the manifest, if the site shows snippets.
+ * @throws AstroError if a file holds an embed, or if a compressed file differs from the file beside it.
+ */
+export function refuseLateFiles(
+  late: readonly ScannableFile[],
+  compressed: readonly SiteFile[],
+  inlined: Manifest | undefined,
+): void {
   const hashes = new Map(inlined?.files.map(({ name, hash }) => [name, hash]));
+
   const holdsEmbed = embedFinder(inlined?.snippets);
   const withEmbed = late.filter(({ file, name, kind }) => {
     const bytes = readFileSync(file);
+    // A file that was only written again is as inlining has left it.
     return hashes.get(name) !== hashOf(bytes) && holdsEmbed({ name, kind, bytes });
   });
   if (withEmbed.length > 0) {
-    const what = `Another integration wrote an embed into ${namesOf(withEmbed)} after snippets were inlined.`;
-    throw userError('late-embed', what);
+    const message = `Another integration wrote an embed into ${namesOf(withEmbed)} after snippets were inlined.`;
+    throw userError('late-embed', message);
   }
+
   const stale = compressed.filter((copy) => {
     if (!hashes.has(withoutSuffix(copy.name))) return false;
     const page = readFileSync(withoutSuffix(copy.file));
     return hashOfCopy(copy, [page]) !== hashOf(page);
   });
   if (stale.length > 0) {
-    const what = `${namesOf(stale)} ${stale.length === 1 ? 'does' : 'do'} not decompress to the file beside it.`;
-    throw userError('stale-compressed-file', what);
+    const verb = stale.length === 1 ? 'does' : 'do';
+    throw userError(
+      'stale-compressed-file',
+      `${namesOf(stale)} ${verb} not decompress to the file beside it.`,
+    );
   }
 }
 

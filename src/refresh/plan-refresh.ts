@@ -81,14 +81,20 @@ export async function planRefresh(site: RefreshedSite): Promise<{
     const before = readFileSync(file);
     const states = possibleHashes(page);
     const copies = listPageCopies(folders, page);
-    const others = copies.filter((copy) => !states.has(hashOfCopy(copy, [before, made.file]) ?? ''));
+    const others = copies.filter((copy) => !states.has(hashOfCopy(copy, [before, made.bytes]) ?? ''));
     for (const copy of others) refuse(copy.name, describeMismatch(copy, name));
     if (others.length > 0) return;
-    if (containsKnownKey(made.file)) withKey.push(name);
-    if (!made.file.equals(before)) changing.push({ file, name });
-    keptBytes += made.file.length;
-    const kept = keptBytes > maxKeptBytes ? undefined : made.file;
-    plan.pages.push({ page, hash: hashOf(made.file), changed, copies, made: () => kept ?? make(page).file });
+    if (containsKnownKey(made.bytes)) withKey.push(name);
+    if (!made.bytes.equals(before)) changing.push({ file, name });
+    keptBytes += made.bytes.length;
+    const kept = keptBytes > maxKeptBytes ? undefined : made.bytes;
+    plan.pages.push({
+      page,
+      hash: hashOf(made.bytes),
+      changed,
+      copies,
+      made: () => kept ?? make(page).bytes,
+    });
   };
   for (const [index, { page, changed }] of outdated.entries()) {
     progress(() => `${index} of ${count(outdated.length, 'page')} compared`);

@@ -1,11 +1,11 @@
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { FileKind } from '../embed/found-embed.ts';
 import { fileKind } from '../files/file-kind.ts';
-import { pageInliner } from '../inlining/inline-page.ts';
+import { type InlinedPage, pageInliner } from '../inlining/inline-page.ts';
 import type { Contents } from '../record/changes.ts';
 import type { Manifest, ManifestFile } from '../record/manifest.ts';
 import { openPack } from '../record/pack.ts';
-import { type FileEmbed, readEmbeds } from '../snippets/read-embeds.ts';
+import { readEmbeds } from '../snippets/read-embeds.ts';
 import type { FetchedSnippets } from '../snippets/snippet-fetcher.ts';
 import type { Progress } from '../text/progress.ts';
 
@@ -23,15 +23,7 @@ export function pageMaker({ file, manifest, fetched }: RefreshedSite) {
   const { rules, linked, snippets } = manifest;
   const pack = openPack(file, manifest);
   const inlinePage = pageInliner({ snippets: fetched, rules, linked });
-  return (
-    page: ManifestFile,
-  ): {
-    generated: Buffer<ArrayBufferLike>;
-    embeds: readonly FileEmbed[];
-    file: Buffer<ArrayBufferLike>;
-    hasPolicy: boolean;
-    isLinked: boolean;
-  } => {
+  return (page: ManifestFile): InlinedPage => {
     const { name, shows } = page;
     const generated = pack.read(page);
     const kind = fileKind(name) as FileKind;

@@ -13,13 +13,13 @@ import {
  * AstroError if a variable that browsers can read contains the API key.
  */
 export const environmentPlugin = (
-  onRead: (environment: Environment, files: EnvironmentFiles) => void,
+  onRead: (environment: Environment, files: EnvironmentFiles) => Promise<void>,
 ): Plugin => ({
   name: 'astro-snippets:environment',
   async configResolved({ mode, envDir: directory, env: publicVariables }): Promise<void> {
     const files = { mode, directory };
     const environment = await readEnvironment(files, { env: process.env, cwd: process.cwd() });
-    onRead(environment, files);
+    await onRead(environment, files);
     const key = environment[environmentVariables.apiKey];
     if (key) refuseExposedKey(key, publicVariables);
   },

@@ -34,35 +34,34 @@ const fetcher = {
 } as unknown as SnippetFetcher;
 
 const verifier = new OutputVerifier('sk_of_the_benchmark');
-const site = {
+const folders = { root: directory, srcDir: directory, publicDir: directory, outDir: directory };
+const site: GeneratedSite = {
   directory,
   verifier,
   manifest,
   fetcher,
-  search: new SourceSearch(
-    new SiteSource({
-      folders: { root: directory, srcDir: directory, publicDir: directory, outDir: directory },
-      base: '/',
-      routes: [],
-    }),
-  ),
   previousManifest: undefined,
-  hadManifest: false,
-  classes: undefined,
-  collected: [],
-  routeToHeaders: new Map(),
-  urls: { base: '/', trailingSlash: 'ignore', format: 'directory' } as const,
+  urls: { base: '/', trailingSlash: 'ignore', format: 'directory' },
   settings: { apiKey: 'sk_of_the_benchmark', ...rules, exclude: [], urlOptions: [], timeout: 0 } as never,
-  environment: { mode: 'production', directory: '' },
-  logger: { info() {}, warn() {} } as never,
-} satisfies GeneratedSite;
+  logger: { info() {}, warn() {} },
+  astro: {
+    search: new SourceSearch(new SiteSource({ folders, base: '/', routes: [] })),
+    hadManifest: false,
+    classes: undefined,
+    collected: [],
+    routeToHeaders: new Map(),
+    environment: { mode: 'production', directory: '' },
+    laterIntegrations: [],
+    assets: '_astro',
+  },
+};
 
 // In a function, as in a build: when it returns, its files and their embeds are freed.
 async function inlineSite() {
   const { scannable, unscanned } = listSiteFiles([directory], []);
   const made = await buildSite(site, scannable);
-  await verifier.read(unscanned);
-  verifier.refuse((names) => names);
+  await verifier.checkUnscanned(unscanned);
+  verifier.refuseKey((names) => names);
   return made;
 }
 

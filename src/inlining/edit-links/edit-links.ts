@@ -1,4 +1,4 @@
-import type { Range } from '../../markup/edits.ts';
+import type { Edit, Range } from '../../markup/edits.ts';
 import { toByteString } from '../../markup/latin1.ts';
 import { attributesOf, type Tag } from '../../markup/tags.ts';
 import { walk } from '../../markup/walk.ts';
@@ -10,52 +10,80 @@ import type { SnippetUse } from '../../snippets/snippet-use.ts';
 import { cleanText } from '../../text/clean-text.ts';
 import { dataElement, panelScript } from './panel-script.ts';
 
-/** What the panel says of snippets, by their ids. @param describe what it says of a use, in `astro dev` */
-export function panelSnippets<Use extends Pick<SnippetUse, 'request'>, Said>(
+/** What the panel says of a snippet. */
+export interface PanelSnippet {
+  /** Where the snippet is edited. */
+  url: string | undefined;
+  /** The name of the snippet, if the service sent it. */
+  name: string | undefined;
+  /** Each of its requests on the page, in `astro dev`. */
+  uses: PanelUse[] | undefined;
+}
+
+/** What the panel says of a request in `astro dev`. */
+export interface PanelUse {
+  /** A line such as the params, the size and the time of the request. */
+  facts: string;
+  error: string | undefined;
+  /** The attributes besides the id, for the embed that the panel copies. */
+  attributes: string;
+}
+
+/** The snippets of a page or a site, by their ids. */
+export type PanelSnippets = Record<string, PanelSnippet>;
+
+/** What a page needs to have edit links. */
+export interface EditLinks {
+  /** What the panel says of snippets, by their ids; `undefined` for pages without edit links. */
+  linked?: Readonly<Record<string, object>> | undefined;
+  /** The hash of what a page of `astro dev` shows. There, the toolbar has the panel, so the page needs no script. */
+  hash?: string | undefined;
+}
+
+/** A page whose embeds are marked, so that the panel finds their contents. */
+export interface LinkedPage {
+  embeds: readonly FileEmbed[];
+  /** Adds what the panel reads, and its script; absent for a page that has no edit links. */
+  script?: Edit;
+}
+
+/**
+ * Gathers what the panel says of snippets.
+ *
+ * @param describe describes a request, in `astro dev`.
+ */
+export function panelSnippets<Use extends Pick<SnippetUse, 'request'>>(
   uses: readonly Use[],
   fetched: ReadonlyMap<string, { name?: string | undefined }>,
   urlOf: (id: number) => string | undefined,
-  describe?: (use: Use) => Said,
-): {
-  [k: string]: {
-    url: string | undefined;
-    name: string | undefined;
-    uses: Said[] | undefined;
-  };
-} {
-  const byId = Map.groupBy(uses, ({ request }) => request.id);
-  return Object.fromEntries(
-    byId.entries().map(([id, some]) => {
-      const [name] = some.flatMap(({ request }) => fetched.get(request.key)?.name || []);
-      return [id, { url: urlOf(id), name: name && cleanText(name), uses: describe && some.map(describe) }];
-    }),
-  );
+  describe?: (use: Use) => PanelUse,
+): PanelSnippets {
+  const snippets: PanelSnippets = {};
+  for (const [id, usesOfSnippet] of Map.groupBy(uses, ({ request }) => request.id)) {
+    const names = usesOfSnippet.map(({ request }) => fetched.get(request.key)?.name);
+    const name = names.find(Boolean);
+    snippets[id] = {
+      url: urlOf(id),
+      name: name && cleanText(name),
+      uses: describe && usesOfSnippet.map(describe),
+    };
+  }
+  return snippets;
 }
 
-/** @throws AstroError if the option `editUrl` throws, or returns anything but a URL. */
+/**
+ * Gathers what the panel says on pages of a build; `undefined` without the option `editLinks`.
+ *
+ * @throws AstroError if the option `editUrl` throws, or returns anything but a URL.
+ */
 export function linkSnippets(
-  settings: Settings,
+  { editLinks, editUrl }: Settings,
   uses: readonly SnippetUse[],
   fetched: FetchedSnippets,
-):
-  | {
-      [k: string]: {
-        url: string | undefined;
-        name: string | undefined;
-        uses: unknown[] | undefined;
-      };
-    }
-  | undefined {
-  const { editLinks, editUrl } = settings;
+): PanelSnippets | undefined {
   if (!editLinks || !editUrl) return undefined;
   const isWebUrl = ({ protocol }: URL) => /^https?:$/.test(protocol);
   return panelSnippets(uses, fetched, (id) => editUrlOf(id, editUrl, isWebUrl));
-}
-
-export interface EditLinks {
-  linked?: Readonly<Record<string, object>> | undefined;
-  /** Of a page of `astro dev`, where the toolbar has the panel: it needs no script. */
-  hash?: string | undefined;
 }
 
 /** Marks the embeds of a document where a browser reads comments, and adds what the panel reads. */
@@ -63,73 +91,80 @@ export function linkPage(
   page: Buffer,
   embeds: readonly FileEmbed[],
   { linked, hash }: EditLinks,
-):
-  | {
-      embeds: readonly FileEmbed[];
-      script?: never;
-    }
-  | {
-      embeds: FileEmbed[];
-      script: {
-        start: number;
-        end: number;
-        text: string;
-      };
-    } {
+): LinkedPage {
   if (!linked) return { embeds };
-  const { start, unmarked } = readPage(page.toString('latin1'), embeds);
-  if (start === undefined) return { embeds };
-  const snippets = [...Map.groupBy(embeds, ({ request }) => request.id)].map(([id, shown]) => {
-    const places = new Set(shown.flatMap((embed) => unmarked.get(embed) ?? []));
+  const { scriptOffset, unmarked } = readPage(page.toString('latin1'), embeds);
+  if (scriptOffset === undefined) return { embeds };
+
+  const snippets = [...Map.groupBy(embeds, ({ request }) => request.id)].map(([id, embedsOfSnippet]) => {
+    const places = new Set(embedsOfSnippet.flatMap((embed) => unmarked.get(embed) ?? []));
     return { id, ...linked[id], unmarked: [...places] };
   });
   const script = hash ? '' : `<script type="module">${panelScript()}</script>`;
+  const text = toByteString(dataElement(snippets, hash) + script);
   return {
-    embeds: embeds.map((embed) =>
-      unmarked.has(embed) ? embed : { ...embed, format: { ...embed.format, mark: `${embed.request.id}` } },
-    ),
-    script: { start, end: start, text: toByteString(dataElement(snippets, hash) + script) },
+    embeds: embeds.map((embed) => (unmarked.has(embed) ? embed : markEmbed(embed))),
+    script: { start: scriptOffset, end: scriptOffset, text },
   };
 }
 
-/** Finds where the script belongs, and embeds that cannot be marked, with the names of their places. */
-function readPage(page: string, embeds: readonly FileEmbed[]) {
+const markEmbed = (embed: FileEmbed): FileEmbed => ({
+  ...embed,
+  format: { ...embed.format, mark: `${embed.request.id}` },
+});
+
+/** What `linkPage` needs to know of a page. */
+interface LinkablePage {
+  /** Where the script belongs; `undefined` for a page that is no document, such as a fragment. */
+  scriptOffset: number | undefined;
+  /** The embeds that no comment can mark, with names of their places for people. */
+  unmarked: ReadonlyMap<FileEmbed, string>;
+}
+
+function readPage(page: string, embeds: readonly FileEmbed[]): LinkablePage {
   const unmarked = new Map<FileEmbed, string>();
-  let start = page.length;
+  let scriptOffset = page.length;
   let isDocument = false;
-  // Embeds are in the order of the page, as is the walk.
-  let next = 0;
-  const leaveUnmarked = (place: Range, describe: (start: number) => string) => {
-    for (let embed = embeds[next]; embed && embed.start < place.end; embed = embeds[++next]) {
+  // Embeds and the walk are both in the order of the page, so one index passes through all embeds.
+  let nextEmbed = 0;
+  const leaveUnmarked = (place: Range, describe: (offset: number) => string) => {
+    for (; nextEmbed < embeds.length; nextEmbed += 1) {
+      const embed = embeds[nextEmbed] as FileEmbed;
+      if (embed.start >= place.end) return;
       if (place.start < embed.start) unmarked.set(embed, describe(embed.start));
     }
   };
+
   walk<string>(page, '', {
     open(tag) {
       const { name } = tag;
-      if (name === 'body') start = Math.min(start, tag.start);
+      if (name === 'body') scriptOffset = Math.min(scriptOffset, tag.start);
       isDocument ||= ['html', 'head', 'body'].includes(name);
-      leaveUnmarked(tag, (offset) => attributeAt(page, tag, offset));
+      leaveUnmarked(tag, (offset) => nameAttribute(page, tag, offset));
       return name;
     },
     close(name, tag) {
-      if (name === 'head' && tag.start < tag.end) start = Math.min(start, tag.start);
+      const isEndTag = tag.start < tag.end;
+      if (name === 'head' && isEndTag) scriptOffset = Math.min(scriptOffset, tag.start);
     },
     text({ start, end }, holder, kind) {
+      // Raw text may begin with an embed, which starts where the text does.
       if (kind !== 'text') leaveUnmarked({ start: start - 1, end }, () => `<${holder}>`);
     },
     comment(comment) {
       isDocument ||= /^<!doctype\b/i.test(page.slice(comment.start, comment.start + 10));
     },
   });
-  return { start: isDocument ? start : undefined, unmarked };
+  return { scriptOffset: isDocument ? scriptOffset : undefined, unmarked };
 }
 
-function attributeAt(page: string, tag: Tag, offset: number) {
+/** Names an attribute for people, such as `content of <meta name="description">`. */
+function nameAttribute(page: string, tag: Tag, offset: number): string {
   const attributes = attributesOf(page, tag);
-  const found = attributes.find(({ start, end }) => start <= offset && offset < end);
-  // What the many <meta> elements of a page are about.
-  const about = tag.name === 'meta' && attributes.find(({ name }) => name === 'name' || name === 'property');
-  const more = about ? ` ${about.name}="${about.value}"` : '';
-  return Buffer.from(`${found?.name ?? 'attribute'} of <${tag.name}${more}>`, 'latin1').toString();
+  const attribute = attributes.find(({ start, end }) => start <= offset && offset < end);
+  // A page has many <meta> elements, so the name says which one.
+  const subject =
+    tag.name === 'meta' && attributes.find(({ name }) => name === 'name' || name === 'property');
+  const more = subject ? ` ${subject.name}="${subject.value}"` : '';
+  return Buffer.from(`${attribute?.name ?? 'attribute'} of <${tag.name}${more}>`, 'latin1').toString();
 }

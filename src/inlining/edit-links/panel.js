@@ -1,6 +1,6 @@
-// Lists the snippets of a page, with links to edit them, and outlines the one whose entry has the focus: behind a button on
-// built pages with `editLinks`, in Astro's toolbar in `astro dev`. Adds to the page only one element behind <body>. In ASCII,
-// as a page may be in any encoding.
+// The panel lists the snippets of a page, with links to edit them, and outlines the snippet whose entry has the focus. Built
+// pages with `editLinks` show it behind a button, `astro dev` shows it in Astro's toolbar. A built page gets only one more
+// element, behind <body>. This file is ASCII, since it becomes part of pages in any encoding.
 
 const styles = `
   * { box-sizing: border-box }
@@ -24,23 +24,23 @@ const styles = `
   @media print { aside, .outlines { display: none } }
 `;
 
-/** Names, params and errors come from outside: they are only set as text. */
+/** Makes an element. Names, params and errors come from outside, so text is only set as text. */
 export const make = (name, properties, ...children) => {
   const element = Object.assign(document.createElement(name), properties);
   element.append(...children);
   return element;
 };
 
-/** A page of a site that navigates by script gets another one. */
+/** Finds the data of this page. Call it anew each time: client-side navigation replaces the element. */
 export const dataElement = () => document.querySelector('script#snippet-edit-links');
 
 export function readSnippets() {
-  // A snippet may contain such an element, which must not lead to code.
+  // A snippet may contain an element that looks like the data. No link may run code because of it.
   const isSafe = ({ url = '' }) => new URL(url, location.href).protocol !== 'javascript:';
   return JSON.parse(dataElement()?.textContent ?? '[]').filter(isSafe);
 }
 
-/** The visible places between the comments of snippets. */
+/** Finds the visible contents of snippets, which stand between comments, also in shadow roots. */
 function findPlaces(within, found = []) {
   const open = [];
   const walker = document.createTreeWalker(within, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_COMMENT);
@@ -58,9 +58,14 @@ function findPlaces(within, found = []) {
   return found;
 }
 
-/** @param controls further elements above the list. */
+/**
+ * Adds the panel to a shadow root.
+ *
+ * @param controls further elements above the list.
+ * @returns the elements, and `turn`, which opens or closes the panel.
+ */
 export function addPanel(root, ...controls) {
-  // Content Security Policies allow constructed style sheets.
+  // A constructed style sheet is allowed by every Content Security Policy, unlike a <style> element.
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(styles);
   root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
@@ -68,14 +73,14 @@ export function addPanel(root, ...controls) {
   const list = make('ul');
   const intro = make('p');
   const panel = make('div', { className: 'panel', id: 'panel', hidden: true }, intro, ...controls, list);
-  // In any language of the page.
+  // The panel is in English, whatever the language of the page is.
   const aside = make('aside', { ariaLabel: 'Snippets on this page', lang: 'en', dir: 'ltr' }, panel);
   root.append(outlines, aside);
 
   function outline(ranges) {
     const boxes = ranges.map(() => make('div', { className: 'outline' }));
     outlines.replaceChildren(...boxes);
-    // In each frame, as anything may move.
+    // Anything on the page may move the contents at any time, so the boxes are placed anew in each frame.
     const draw = () => {
       if (!boxes[0]?.isConnected) return;
       for (const [index, box] of boxes.entries()) {
@@ -133,7 +138,7 @@ export function addPanel(root, ...controls) {
 /** Adds the panel to a built page, with a button that opens it. */
 export function addToPage() {
   const host = make('snippet-edit-links');
-  // Against styles of the page for any element.
+  // Styles of the page for all elements must not apply to the panel.
   host.style.setProperty('all', 'initial', 'important');
   const root = host.attachShadow({ mode: 'open' });
   const { aside, panel, turn } = addPanel(root);
@@ -147,7 +152,7 @@ export function addToPage() {
     button.ariaExpanded = String(isOpen);
     if (hadFocus) button.focus();
   };
-  /** Again on each page of a site that navigates by script. */
+  /** Shows the snippets of the current page. Client-side navigation calls this for each page. */
   const start = () => {
     toggle(false);
     const { length } = readSnippets();
@@ -155,7 +160,7 @@ export function addToPage() {
     if (length > 0) document.documentElement.append(host);
     else host.remove();
     const data = dataElement();
-    // At the end of a page without a <head> tag, another element would not be its `:last-child`.
+    // On a page without a <head> tag, the data ends the body. Left there, it would take `:last-child` from another element.
     if (data?.parentElement === document.body) document.head.append(data, data.nextElementSibling);
   };
   button.addEventListener('click', () => toggle(panel.hidden));

@@ -180,36 +180,35 @@ async function build(
   try {
     const { scannable, unscanned } = listSiteFiles([directory], []);
     const verifier = new OutputVerifier(settings.apiKey);
-    const site = {
+    const folders = {
+      root: folder.directory,
+      srcDir: join(folder.directory, 'src'),
+      publicDir: directory,
+      outDir: directory,
+    };
+    const site: GeneratedSite = {
       verifier,
       fetcher,
       previousManifest: before,
       directory,
-      search: new SourceSearch(
-        new SiteSource({
-          folders: {
-            root: folder.directory,
-            srcDir: join(folder.directory, 'src'),
-            publicDir: directory,
-            outDir: directory,
-          },
-          base: '/',
-          routes: [],
-        }),
-      ),
       manifest,
-      hadManifest: false,
-      collected: [],
-      classes: undefined,
-      routeToHeaders: new Map(),
       urls,
       settings,
-      environment: { mode: 'production', directory: '' },
       logger,
-    } satisfies GeneratedSite;
+      astro: {
+        search: new SourceSearch(new SiteSource({ folders, base: '/', routes: [] })),
+        hadManifest: false,
+        collected: [],
+        classes: undefined,
+        routeToHeaders: new Map(),
+        environment: { mode: 'production', directory: '' },
+        laterIntegrations: [],
+        assets: '_astro',
+      },
+    };
     const inlined = await buildSite(site, scannable);
-    await verifier.read(unscanned);
-    verifier.refuse((names) => names);
+    await verifier.checkUnscanned(unscanned);
+    verifier.refuseKey((names) => names);
     if (inlined) await recordSite(site, inlined, Date.now());
   } finally {
     await fetcher.close();

@@ -1,0 +1,142 @@
+import { hashSource } from '../content/csp.ts';
+import {
+  hashOf,
+  type Manifest,
+  type ManifestFile,
+  type RecordedSnippet,
+  toRecordedContent,
+  toSnapshot,
+} from '../record/manifest.ts';
+import { packWriter } from '../record/pack.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { FetchedSnippets } from '../snippets/snippet-fetcher.ts';
+import type { SnippetUse } from '../snippets/snippet-use.ts';
+import { linkSnippets } from './edit-links/edit-links.ts';
+import { panelScript } from './edit-links/panel-script.ts';
+import type { CollectedSnippet, GeneratedSite } from './generated-site.ts';
+import type { WrittenPage } from './inline-page.ts';
+import type { ScannedSite } from './scan-site.ts';
+
+/**
+ * Makes the manifest of a site while its pages are inlined: all but the files is known from the start, and each page adds
+ * its file. The pages as generated go into a new pack beside the manifest.
+ */
+export class SiteRecorder {
+  readonly #uses: readonly SnippetUse[];
+  readonly #record: Manifest;
+  /** The indexes of recorded snippets, by the keys of their requests. */
+  readonly #indexes: Map<string, number>;
+  readonly #pack;
+
+  constructor(site: GeneratedSite, { uses, startedAt }: ScannedSite, snippets: FetchedSnippets) {
+    const { settings, directory, previousManifest, fetcher, astro } = site;
+    const recordedSnippets = uses.map(({ request, asHtml }): RecordedSnippet => {
+      const snippet = snippets.get(request.key);
+      return {
+        ...request,
+        content: snippet && toRecordedContent(snippet),
+        missing: fetcher.missing.has(request.key) || undefined,
+        asText: !asHtml || undefined,
+      };
+    });
+    this.#uses = uses;
+    this.#indexes = new Map(recordedSnippets.map(({ key }, index) => [key, index]));
+    this.#pack = packWriter(site.manifest);
+    this.#record = {
+      builtAt: new Date().toISOString(),
+      inlinedAt: startedAt,
+      output: directory,
+      outDir: astro?.search.source.folders.outDir ?? directory,
+      urls: astro && site.urls,
+      settings: recordedSettings(settings),
+      environment: astro?.environment,
+      rules: recordedRules(settings),
+      classes: astro?.classes?.written,
+      linked: linkSnippets(settings, uses, snippets),
+      snippets: recordedSnippets,
+      previous: previousManifest && toSnapshot(previousManifest),
+      files: [],
+      collections: [],
+    };
+    for (const entry of astro?.collected ?? []) this.#addEntry(entry);
+  }
+
+  /** The rules that contents on record were made with. */
+  get rules(): Manifest['rules'] {
+    return this.#record.rules;
+  }
+
+  /** What edit links say of snippets; `undefined` without them. */
+  get linked(): Manifest['linked'] {
+    return this.#record.linked;
+  }
+
+  /** Records a page, and packs it as it was generated. */
+  add(name: string, { inlinedPage, leftovers = [], stats }: WrittenPage): void {
+    const { generated, bytes, embeds } = inlinedPage;
+    const shows = embeds.map(({ request }) => this.#indexes.get(request.key) ?? 0);
+    const { packOffset, packLength } = this.#pack.add(generated);
+    const file: ManifestFile = {
+      name,
+      hash: hashOf(bytes),
+      shows,
+      packOffset,
+      packLength,
+      size: stats?.size ?? 0,
+      modifiedAt: stats?.mtimeMs ?? 0,
+    };
+
+    // The recorded snippets begin with those of the uses, so both have the same indexes.
+    const optional = shows.filter((index) => this.#uses[index]?.optionalPlaces?.has(name));
+    if (optional.length > 0) file.optional = [...new Set(optional)];
+
+    for (const { snippet, hash } of leftovers) {
+      const index = this.#indexOf(snippet);
+      shows.push(index);
+      const isCurrent = hash === this.#record.snippets[index]?.content?.hash;
+      if (!isCurrent) file.staleContentHashes = { ...file.staleContentHashes, [index]: hash ?? null };
+    }
+    this.#record.files.push(file);
+  }
+
+  /** Completes the pack. @returns the manifest, not yet written. */
+  finish(): Manifest {
+    this.#record.pack = this.#pack.finish();
+    return this.#record;
+  }
+
+  #addEntry({ collection, entry, request, snippet }: CollectedSnippet) {
+    const content = toRecordedContent(snippet);
+    const index = this.#indexOf({ ...request, content });
+    this.#record.collections.push({ collection, entry, snippet: index, content: content.hash });
+  }
+
+  /** The index of a snippet, which is recorded if no embed shows it. */
+  #indexOf(snippet: RecordedSnippet) {
+    const { snippets } = this.#record;
+    const index = this.#indexes.get(snippet.key) ?? snippets.push(snippet) - 1;
+    this.#indexes.set(snippet.key, index);
+    // A snippet that all embeds show as text is still HTML in an entry of a collection.
+    if (!snippet.asText) delete snippets[index]?.asText;
+    return index;
+  }
+}
+
+function recordedSettings(settings: Settings): Manifest['settings'] {
+  const { renderBaseUrl, retrieveBaseUrl, urlOptions, ca, concurrency, timeout, patience } = settings;
+  return { renderBaseUrl, retrieveBaseUrl, urlOptions, ca, concurrency, timeout, patience };
+}
+
+function recordedRules(settings: Settings): Manifest['rules'] {
+  const { links, scripts, strict, policy, classes, sanitize, editLinks, images } = settings;
+  return {
+    links,
+    scripts,
+    strict,
+    policy,
+    classes,
+    sanitizes: sanitize !== undefined,
+    editLinks: editLinks ? hashSource(panelScript()) : undefined,
+    images,
+  };
+}

@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { AstroIntegrationLogger } from 'astro';
+import { shownPath } from '../files/paths.ts';
+import { lockForBuild } from '../record/lock.ts';
+import { noteMissing, removeManifest } from '../record/missing-note.ts';
+import { lockFile, manifestFile } from '../record/record-paths.ts';
+import type { Site } from './site.ts';
+
+const unfinishedNote = 'The last build was not finished.';
+
+/**
+ * The output folder of a build, with its record and its lock. A build locks its output at the first sign of an embed, and
+ * keeps the lock until it ends. Until then, no refresh and no other build writes there.
+ */
+export class BuildOutput {
+  /** The path of the manifest. */
+  readonly manifest: string;
+  readonly #lockFile: string;
+  /** The folder for people, relative to the project. */
+  readonly #shownFolder: string;
+  readonly #logger: AstroIntegrationLogger;
+  /** `undefined` while there is no sign of an embed. */
+  #lock: Promise<{ release(): void }> | undefined;
+
+  constructor({ sources, config, logger }: Site) {
+    const { root, outDir } = sources.folders;
+    this.manifest = manifestFile({ root, outDir, cacheDir: fileURLToPath(config.cacheDir) });
+    this.#lockFile = lockFile(this.manifest, outDir);
+    this.#shownFolder = shownPath(root, outDir);
+    this.#logger = logger;
+  }
+
+  /** Whether the build has asked for the lock. */
+  get isLocked(): boolean {
+    return this.#lock !== undefined;
+  }
+
+  /** Locks the output, once: several modules may have an embed. @throws AstroError if another build has the output. */
+  async lock(): Promise<void> {
+    this.#lock ??= this.#takeLock();
+    await this.#lock;
+  }
+
+  /** Locks the output if another process may be writing there. @throws AstroError if that is a build. */
+  async lockIfInUse(): Promise<void> {
+    if (existsSync(this.#lockFile)) await this.lock();
+  }
+
+  /** Removes the record of the last build, which is wrong as soon as Astro writes to the output. */
+  removeOldRecord(): void {
+    removeManifest(this.manifest, unfinishedNote);
+  }
+
+  /** Notes why there is no record, unless the output is another build's. */
+  async noteFailure(error: Error): Promise<void> {
+    const lock = await this.#lock?.catch(() => undefined);
+    if (lock) removeManifest(this.manifest, error);
+  }
+
+  async release(): Promise<void> {
+    const lock = this.#lock;
+    this.#lock = undefined;
+    (await lock?.catch(() => undefined))?.release();
+  }
+
+  async #takeLock() {
+    const lock = await lockForBuild(this.#lockFile, this.#shownFolder, (line) => this.#logger.info(line));
+    noteMissing(this.manifest, unfinishedNote);
+    return lock;
+  }
+}

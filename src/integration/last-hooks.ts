@@ -1,0 +1,54 @@
+import type { AstroIntegration } from 'astro';
+import type { Plugin } from 'vite';
+
+/** What Vite has built. */
+interface BuiltOutput {
+  /** The folder of the client build, with the pages; `undefined` if there is none. */
+  directory: string | undefined;
+  /** The plugins that may change files after Astro has generated the pages. */
+  laterPlugins: string[];
+}
+
+/**
+ * A Vite plugin that is called when all pages are generated. Astro 6 and later have no `astro:build:generated` if no page is
+ * prerendered, and adapters copy the output before `astro:build:done`. Astro 5 builds without this hook.
+ *
+ * Add the plugin in `astro:build:setup`: it then runs behind Astro's own of the same order, which generates the pages.
+ */
+export function builtPlugin(onBuilt: (output: BuiltOutput) => Promise<void>): Plugin {
+  return {
+    name: 'astro-snippets:built',
+    enforce: 'post',
+    buildApp: {
+      order: 'post',
+      async handler({ config, environments }) {
+        const others = config.plugins.filter(
+          ({ name, buildApp }) => buildApp && !/^astro(-snippets)?:/.test(name),
+        );
+        await onBuilt({
+          directory: environments['client']?.config.build.outDir,
+          laterPlugins: others.map(({ name }) => name),
+        });
+      },
+    },
+  };
+}
+
+const lastName = 'astro-snippets:last';
+
+/** An integration that runs behind all others. While it is not the last one, it adds another behind itself. */
+export function lastIntegration(onDone: (directory: URL) => Promise<void>): AstroIntegration {
+  let isLast = true;
+  return {
+    name: lastName,
+    hooks: {
+      'astro:config:setup'({ config, updateConfig }) {
+        isLast = config.integrations.at(-1)?.name === lastName;
+        if (!isLast) updateConfig({ integrations: [lastIntegration(onDone)] });
+      },
+      async 'astro:build:done'({ dir }) {
+        if (isLast) await onDone(dir);
+      },
+    },
+  };
+}

@@ -1,0 +1,142 @@
+import type { SnippetRequest } from '../client/snippet-request.ts';
+import type { CollectedSnippet } from '../inlining/generated-site.ts';
+import { isWithoutKey, requireConnection } from '../settings/connection.ts';
+import type { Environment, EnvironmentFiles } from '../settings/environment.ts';
+import type { FetchedSnippets, FetchHook } from '../snippets/snippet-fetcher.ts';
+import { Announcements } from './announcements.ts';
+import { BuildOutput } from './build-output.ts';
+import type { Site } from './site.ts';
+import { type OpenedFetcher, SnippetSession } from './snippet-session.ts';
+
+/**
+ * What all phases of a build share: the session, the output, and what is known of the snippets before pages are generated.
+ * A sync has no phases. It loads collections, and nothing else.
+ */
+export class SiteBuild {
+  readonly site: Site;
+  readonly session: SnippetSession;
+  readonly output: BuildOutput;
+  /** What `<Snippet>` announces while pages are rendered. */
+  readonly announcements: Announcements;
+  /** The names of integrations and plugins that may change files after snippets are inlined. */
+  readonly laterIntegrations: string[];
+  /** The snippets of entries, by the name of the collection. */
+  readonly #collections = new Map<string, CollectedSnippet[]>();
+  /** How many collections are being fetched: Astro loads all of them at once. */
+  #fetching = 0;
+
+  constructor(site: Site, environment: Environment, files: EnvironmentFiles) {
+    this.site = site;
+    this.output = new BuildOutput(site);
+    this.session = new SnippetSession(site, environment, files, {
+      openFetcher: (session) => openBuildFetcher(session, this.output),
+    });
+    this.announcements = new Announcements((request, pathname) => this.#prefetch(request, pathname));
+    this.laterIntegrations = integrationsThatWrite(site);
+  }
+
+  /** The snippets of all collections. */
+  get collected(): CollectedSnippet[] {
+    return [...this.#collections.values()].flat();
+  }
+
+  /** Whether nothing has needed a snippet so far. An embed may still be in the output. */
+  get isPlain(): boolean {
+    return !this.output.isLocked && this.#collections.size === 0;
+  }
+
+  /** Fetches the snippets of a collection. @throws AstroError with one report of all failures. */
+  async fetchCollection(options: Parameters<FetchHook>[0]): Promise<FetchedSnippets> {
+    this.#fetching += 1;
+    try {
+      const snippets = await this.session.fetchCollection(options);
+      this.#collections.set(options.collection, collectedFrom(options, snippets));
+      return snippets;
+    } finally {
+      this.#fetching -= 1;
+      // No pages follow in a sync, so the last collection closes the connections.
+      if (this.site.command === 'sync' && this.#fetching === 0) await this.session.close();
+    }
+  }
+
+  /** At the first sign of an embed, other builds have to wait for this one. @throws AstroError if another has the output. */
+  async noteMention(): Promise<void> {
+    if (this.site.command !== 'build') return;
+    await this.output.lock();
+    // Opening may fail. The same error is then reported when a page needs a snippet.
+    this.session.open().catch(() => {});
+  }
+
+  /** @throws AstroError if snippets are needed, and their service is not known. A build may be allowed to have no key. */
+  requireConnection(neededFor: string): void {
+    const { settings } = this.session;
+    if (!isWithoutKey(settings)) requireConnection(settings, neededFor);
+  }
+
+  /** Does the work of a phase. If it fails, notes why there is no record, and releases the output. */
+  async attempt<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      await this.output.noteFailure(error as Error);
+      await this.release();
+      throw error;
+    }
+  }
+
+  /** Ends the build. A build that follows in this process calls this, too: Astro has no hook for a build that failed. */
+  async release(): Promise<void> {
+    this.announcements.stop();
+    await this.session.close().catch(() => {});
+    await this.output.release();
+  }
+
+  /** @throws AstroError if the service is not known, which fails the page that announced the snippet. */
+  #prefetch(request: SnippetRequest, pathname: string) {
+    this.requireConnection(pathname);
+    // With the option `params`, the request may depend on the language of the page, which is not known yet.
+    if (this.session.settings.params) return;
+    // A request that fails is made again when the page needs its snippet.
+    this.session
+      .open()
+      .then(({ fetcher }) => fetcher.answers.prefetch(request))
+      .catch(() => {});
+  }
+}
+
+async function openBuildFetcher(session: SnippetSession, output: BuildOutput): Promise<OpenedFetcher> {
+  // Without the lock, a refresh could still write the record that is about to be read.
+  if (session.site.command === 'build') await output.lock();
+  const { SnippetFetcher } = await import('../snippets/snippet-fetcher.ts');
+  const { readManifest } = await import('../record/manifest-file.ts');
+  const { supersededBy } = await import('../record/manifest.ts');
+  // Later phases need these modules. Loading them while Astro bundles delays nothing.
+  void import('./build-site.ts').catch(() => {});
+  void import('../client/transport/undici.ts').then(({ loadUndici }) => loadUndici()).catch(() => {});
+
+  const { manifest: previousManifest } = await readManifest(output.manifest);
+  const fetcher = new SnippetFetcher(session.settings, {
+    warn: (line) => session.site.logger.warn(line),
+    remember: true,
+    isSuperseded: supersededBy(previousManifest),
+  });
+  return { fetcher, previousManifest };
+}
+
+/** Lists the integrations whose hooks run after snippets are inlined. */
+function integrationsThatWrite({ config }: Site): string[] {
+  const others = config.integrations.filter(({ name }) => !/^astro-snippets(:|$)/.test(name));
+  return others
+    .filter(({ hooks }) => hooks['astro:build:generated'] ?? hooks['astro:build:done'])
+    .map(({ name }) => name);
+}
+
+function collectedFrom(
+  { collection, entries }: Parameters<FetchHook>[0],
+  snippets: FetchedSnippets,
+): CollectedSnippet[] {
+  return [...entries].flatMap(([entry, request]) => {
+    const snippet = snippets.get(request.key);
+    return snippet ? { collection, entry, request, snippet } : [];
+  });
+}

@@ -1,0 +1,62 @@
+import { fileURLToPath } from 'node:url';
+import type { AstroConfig, AstroIntegrationLogger, HookParameters, IntegrationResolvedRoute } from 'astro';
+import type { ClassFile } from '../inlining/class-file.ts';
+import type { ParsedOptions } from '../settings/options.ts';
+import type { SiteUrls } from '../settings/site-urls.ts';
+import { SiteSource } from '../source/site-source.ts';
+
+/** What Astro does: `dev`, `build`, `preview` or `sync`. */
+export type AstroCommand = HookParameters<'astro:config:setup'>['command'];
+
+/** A site as it is known once its Astro config is done. */
+export interface Site {
+  command: AstroCommand;
+  /** The options of the integration. */
+  options: ParsedOptions;
+  /** The Astro config. */
+  config: AstroConfig;
+  urls: SiteUrls;
+  sources: SiteSource;
+  /** The file with the classes of snippets, which CSS tools read; `undefined` without the option `classes`. */
+  classes: ClassFile | undefined;
+  /** Whether some pages are rendered on demand. Astro then moves files after snippets are inlined. */
+  isServer: boolean;
+  /** Astro's logger. It cleans every line. */
+  logger: AstroIntegrationLogger;
+}
+
+/** Opens a site whose Astro config is done. */
+export async function openSite(
+  known: Pick<Site, 'command' | 'options' | 'config' | 'isServer' | 'logger'>,
+  routes: readonly IntegrationResolvedRoute[],
+): Promise<Site> {
+  const { base, site, trailingSlash, build, root, srcDir, publicDir, outDir } = known.config;
+  const folders = {
+    root: fileURLToPath(root),
+    srcDir: fileURLToPath(srcDir),
+    publicDir: fileURLToPath(publicDir),
+    outDir: fileURLToPath(outDir),
+  };
+  return {
+    ...known,
+    urls: { site, base, trailingSlash, format: build.format },
+    sources: new SiteSource({ folders, base, routes }),
+    classes: await openClasses(known),
+  };
+}
+
+/** The path of the class file in the project. Sites name it in their style sheets. */
+const classFilePath = '.astro/integrations/astro-snippets/classes.html';
+
+async function openClasses({
+  command,
+  options,
+  config,
+}: Pick<Site, 'command' | 'options' | 'config'>): Promise<ClassFile | undefined> {
+  // A sync or preview makes no CSS, and may be unable to write.
+  const makesStyles = command === 'dev' || command === 'build';
+  if (!options.classes || !makesStyles) return undefined;
+  const { ClassFile } = await import('../inlining/class-file.ts');
+  // A build writes the file again before Vite bundles, with the classes of today's snippets alone.
+  return new ClassFile(fileURLToPath(new URL(classFilePath, config.root)), command === 'dev');
+}
