@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { renameSync, rmSync } from 'node:fs';
 import { astro, builtFor, site } from './run-astro.ts';
 
-// Builds the playground's site beside the served one, and replaces that if the build succeeds.
+// Builds the playground's site beside the served site, and replaces the served site if the build succeeds.
 const [, , served = ''] = process.argv;
 const built = builtFor(served);
 const { status } = spawnSync(process.execPath, [astro, 'build', '--outDir', built], {

@@ -8,24 +8,31 @@ import { promisify, stripVTControlCharacters } from 'node:util';
 import type { WatchOutput } from '../src/cli/json-output.ts';
 import { signedHeaders } from './service/webhooks.ts';
 
-export const astro = join(import.meta.dirname, '../node_modules/astro/bin/astro.mjs');
+/** The command line of Astro. */
+export const astro: string = join(import.meta.dirname, '../node_modules/astro/bin/astro.mjs');
 
 const command = join(import.meta.dirname, '../dist/cli/main.js');
 
 /** The playground's site. */
-export const site = join(import.meta.dirname, 'site');
+export const site: string = join(import.meta.dirname, 'site');
 
+/** Is told what a watch does. */
 export interface WatchListener {
   onEvent(event: WatchOutput): void;
-  /** Log lines without colors. */
+  /** Called with log lines, without colors. */
   onOutput(text: string): void;
-  /** The watch ended without being stopped. */
+  /** Called if the watch ends without being stopped. */
   onEnd(exitCode: number | null): void;
 }
 
-export type SiteWatch = ReturnType<typeof watchSite>;
+/** A running `astro-snippets watch`. */
+export interface SiteWatch {
+  /** Asks for a check. */
+  check(): Promise<void>;
+  stop(): Promise<void>;
+}
 
-/** The folder where the site is built. It is served from another one. */
+/** The folder where the site is built. The finished site is served from another folder. */
 export const builtFor = (served: string): string => `${served}-next`;
 
 /** The flags for the served site and its record. */
@@ -43,13 +50,14 @@ export function watchSite(
   served: string,
   environment: Record<string, string>,
   { onEvent, onOutput, onEnd }: WatchListener,
-) {
+): SiteWatch {
   const { flags, record } = flagsOf(served);
   rmSync(record, { force: true });
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const build = [process.execPath, join(import.meta.dirname, 'build-site.ts'), served];
   flags.push('--build', build.map((part) => `"${part}"`).join(' '));
   flags.push('--json', '--listen', '127.0.0.1:0', '--every', '1m');
+
   const child = spawn(process.execPath, [command, 'watch', ...flags], {
     cwd: site,
     env: {
@@ -60,6 +68,7 @@ export function watchSite(
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+
   let isStopping = false;
   const end = () => void child.kill();
   process.once('exit', end);
@@ -80,15 +89,15 @@ export function watchSite(
     const plain = stripVTControlCharacters(text);
     onOutput(key === '' ? plain : plain.replaceAll(key, '[API key]'));
   });
+
   return {
-    /** Asks for a check. */
-    async check(): Promise<void> {
+    async check() {
       const url = await started.promise;
       const headers = signedHeaders(secret, `msg_${randomBytes(12).toString('hex')}`, '{}');
-      // If the call fails, the next check comes within a minute.
+      // A call that fails is no loss: the next check comes within a minute.
       await fetch(url, { method: 'POST', body: '{}', headers }).catch(() => {});
     },
-    async stop(): Promise<void> {
+    async stop() {
       isStopping = true;
       end();
       await ended;
@@ -97,7 +106,7 @@ export function watchSite(
 }
 
 /** The output of `astro-snippets list --json`. Rejects if the site has no usable record. */
-export async function listSnippets(served: string, environment: Record<string, string>) {
+export async function listSnippets(served: string, environment: Record<string, string>): Promise<string> {
   const options = { cwd: site, env: { ...process.env, ...environment }, maxBuffer: 64 * 1024 * 1024 };
   const list = [command, 'list', '--json', ...flagsOf(served).flags];
   const { stdout } = await promisify(execFile)(process.execPath, list, options);

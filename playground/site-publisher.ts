@@ -6,8 +6,9 @@ import type { Publication, Publisher } from './service/publisher.ts';
 import { pathOfPage } from './service/website/places.ts';
 import { placesOf, stylesOf, surroundingsOf } from './site-record.ts';
 
+/** The publisher of the playground's own site. */
 export interface SitePublisher extends Publisher {
-  /** Resolves when no attempt is in progress. A failed one is repeated later. */
+  /** Resolves when no attempt is in progress. A failed attempt is repeated later. */
   settled(): Promise<Publication | undefined>;
   stop(): Promise<void>;
 }
@@ -38,7 +39,7 @@ export function createSitePublisher({
   settled.resolve();
   let requestedAt = 0;
   let turnAt = 0;
-  /** When a failed build is repeated. */
+  /** The time at which a failed build is repeated. */
   let rebuildAt: number | undefined;
   /** Why the site could not be updated. The watch logs it only once. */
   let reason = '';
@@ -62,7 +63,7 @@ export function createSitePublisher({
     const empty = () => undefined;
     const list: ListOutput | undefined = await commands.list(served, environment()).then(JSON.parse, empty);
     shown = list?.snippets;
-    // Another update has begun.
+    // Another update may have begun in the meantime.
     if (publication !== latest) return;
     Object.assign(publication, { state: 'done', finishedAt: at, failure: undefined });
     settled.resolve();
@@ -86,7 +87,7 @@ export function createSitePublisher({
         rebuildAt = event.succeeded ? undefined : at + (event.retryMilliseconds ?? 0);
         return;
       case 'waiting':
-        // What was published after this turn began is in the next one.
+        // The next turn has what was published after this turn began.
         if (latest?.state !== 'running' || turnAt < requestedAt) return;
         if (event.upToDate) void finish(latest, at);
         else fail(latest, Math.max(at + event.milliseconds, rebuildAt ?? 0));
@@ -131,7 +132,7 @@ export function createSitePublisher({
       else if (rebuildAt === undefined) void watch.check();
       else {
         rebuildAt = undefined;
-        // A new watch builds at once, while this one would wait. It starts when this one has ended.
+        // A new watch builds at once, while this watch would wait. The new watch starts when this one has ended.
         void watch.stop().then(() => {
           watch = undefined;
           start();

@@ -2,7 +2,11 @@ import { type DefaultTreeAdapterTypes, parse, serializeOuter } from 'parse5';
 import type { ShownSnippet } from '../src/cli/json-output.ts';
 import type { ShownPlaces } from './service/publisher.ts';
 
-/** Where a site shows a snippet, and with which params. `astro-snippets list` has one entry per params. */
+/**
+ * Tells where a site shows a snippet, and with which params.
+ *
+ * @param snippets the output of `astro-snippets list`, which has one entry for each params.
+ */
 export function placesOf(snippets: readonly ShownSnippet[], id: number): ShownPlaces & { params: string[] } {
   const uses = snippets.filter((snippet) => snippet.id === id);
   const pages = uses.flatMap((use) => use.pages.map(({ file }) => file));

@@ -44,7 +44,7 @@ const publisher = createSitePublisher({
   environment: () => environment,
 });
 const service = await startService({
-  // With --once, any free port will do.
+  // Nobody opens the pages of a single build: any free port will do.
   port: once ? 0 : apiPort,
   websitePort: once ? 0 : websitePort,
   database: join(data, 'service.sqlite'),
@@ -91,7 +91,7 @@ ${exportsOf({ SNIPPETS_API_KEY: '…', ...service.settings }).replace(/^/gm, '  
 
   Ctrl-C ends all of it. What you change stays, in playground/.data.
 `);
-// Only from a terminal: the end of redirected input would stop the server.
+// Redirected input is not read: its end would stop the server.
 if (process.stdin.isTTY) {
   createInterface({ input: process.stdin })
     .on('line', writeLink)

@@ -2,13 +2,13 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
 import { type ApiEnvironment, authenticate, type Operation } from './authenticate.ts';
 import { type Faults, faultyAnswers } from './faults.ts';
-import type { ServiceOptions } from './index.ts';
+import type { ServiceOptions } from './options.ts';
 import { problemKinds, problemSchema, refusalWith } from './problems.ts';
 import { idSchema, paramsSchema, parseParams, renderedSchema, snippetSchema } from './schemas.ts';
 import type { Store } from './store/index.ts';
 import { renderTemplate } from './template.ts';
 
-/** Path prefixes of the two base URLs. They differ, so that mixing them up fails. */
+/** Path prefixes of the two base URLs. Two different prefixes make it fail if a client mixes them up. */
 export const retrievePath = '/content/v1';
 export const renderPath = '/delivery';
 
@@ -54,9 +54,15 @@ interface ApiParts extends Pick<ServiceOptions, 'random' | 'beforeAnswer'> {
  *
  * Both fill in variables, since section 4.1 also calls `params` "variables passed into the snippet".
  */
-export function createApi({ store, faults, random = Math.random, websiteUrl, beforeAnswer }: ApiParts) {
+export function createApi({
+  store,
+  faults,
+  random = Math.random,
+  websiteUrl,
+  beforeAnswer,
+}: ApiParts): OpenAPIHono<ApiEnvironment> {
   const refuse = refusalWith(websiteUrl);
-  // The same answer for a snippet that is missing, not published, or another organization's.
+  // One answer stands for a snippet that is missing, not published, or another organization's.
   const notFound = (id: string | undefined) =>
     refuse(404, `There is no published snippet ${id} in this organization.`);
   const api = new OpenAPIHono<ApiEnvironment>({
@@ -107,6 +113,7 @@ export function createApi({ store, faults, random = Math.random, websiteUrl, bef
   return api;
 }
 
+/** Authenticates the caller, and logs the request with its answer. */
 function logged(store: Store, operation: Operation): MiddlewareHandler<ApiEnvironment> {
   return async (context, next) => {
     const start = performance.now();

@@ -28,7 +28,7 @@ export interface ApiEnvironment {
 
 /**
  * Decides whether a request may be served (specification, section 5): first the key (401), then the organization's
- * subscription (402), then the key's permission (403). Only then 404, which would tell what exists.
+ * subscription (402), then the key's permission (403). A 404 would tell what exists, so it comes last.
  */
 export function authenticate(store: Store, authorization: string | undefined, operation: Operation): Access {
   if (authorization === undefined) {

@@ -5,24 +5,33 @@ import type { ApiEnvironment } from './authenticate.ts';
 import type { Refuse } from './problems.ts';
 
 /** The current faults. They can be changed while the service runs. */
-export type Faults = typeof noFaults;
-
-export const noFaults = {
+export interface Faults {
   /** The share of requests that fail, from 0 to 1. */
-  failing: 0,
+  failing: number;
   /** How many of the next requests fail, whatever the share. */
-  failingNext: 0,
-  failingStatus: 503 as 500 | 502 | 503 | 504,
+  failingNext: number;
+  failingStatus: 500 | 502 | 503 | 504;
   /** Sent with each failure as it is, unless empty. */
-  retryAfter: '',
+  retryAfter: string;
   /** The delay of each answer in milliseconds, varied by up to half. */
-  latency: 0,
+  latency: number;
   /** The share of answers that are cut off in the middle of their body, from 0 to 1. */
-  cut: 0,
-  /** As if variant B did not exist: a web server's 404 without a problem object. */
-  renderAbsent: false,
+  cut: number;
+  /** Whether variant B seems not to exist: a web server answers 404 without a problem object. */
+  renderAbsent: boolean;
   /** The snippets with faults. If empty, all. */
-  only: [] as number[],
+  only: number[];
+}
+
+export const noFaults: Faults = {
+  failing: 0,
+  failingNext: 0,
+  failingStatus: 503,
+  retryAfter: '',
+  latency: 0,
+  cut: 0,
+  renderAbsent: false,
+  only: [],
 };
 
 /** Applies the faults to answers. */
@@ -34,7 +43,7 @@ export function faultyAnswers(
   return async (context, next) => {
     const id = Number(context.req.param('id'));
     if (faults.only.length > 0 && !faults.only.includes(id)) return next();
-    // Unreferenced, so that a delayed answer does not keep a closed service alive.
+    // The timer is unreferenced, so that a delayed answer does not keep a closed service alive.
     if (faults.latency > 0) await wait(faults.latency * (0.5 + random()), undefined, { ref: false });
     if (faults.renderAbsent && context.req.path.endsWith('/render'))
       return context.text('404 Not Found', 404);
@@ -58,7 +67,7 @@ function cutShort(response: Response, { outgoing }: HttpBindings | Http2Bindings
     async start(controller) {
       const bytes = new Uint8Array(await response.arrayBuffer());
       controller.enqueue(bytes.subarray(0, Math.floor(bytes.length / 2)));
-      // After the first half has been sent, so that a cut answer arrives.
+      // The connection ends a moment later: the first half has to arrive.
       setTimeout(() => ('stream' in outgoing ? outgoing.stream : outgoing).destroy(), 10);
     },
   });

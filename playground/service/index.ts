@@ -6,47 +6,39 @@ import type { Hono } from 'hono';
 import { createApi, renderPath, retrievePath } from './api.ts';
 import { type Certificate, createCertificate } from './certificate.ts';
 import { type Faults, noFaults } from './faults.ts';
-import type { Publisher } from './publisher.ts';
+import type { ServiceOptions } from './options.ts';
 import { seed } from './seed.ts';
-import { openStore } from './store/index.ts';
-import { createWebhookSender, type SenderOptions } from './webhooks.ts';
+import { openStore, type Store } from './store/index.ts';
+import { createWebhookSender, type WebhookSender } from './webhooks.ts';
 import { createWebsite } from './website/index.ts';
 import { Sessions } from './website/sessions.ts';
 
-export interface ServiceOptions {
-  /** The API's port. @default 0, any free port */
-  port?: number;
-  /** The website's port. @default 0, any free port */
-  websitePort?: number;
-  /** The path of the database. @default ':memory:' */
-  database?: string;
-  faults?: Partial<Faults>;
-  /** For the faults. @default Math.random */
-  random?: () => number;
-  /** Awaited before each answer of the API. */
-  beforeAnswer?: () => Promise<unknown>;
-  /** The site to update when a snippet is published. */
-  publisher?: Publisher;
-  /** Called when a login link was used. It works once, so a new one may be needed. */
-  onSignIn?: (organizationId: number) => void;
-  /** Called when a login link is requested. Must write it where only the owner of this machine can read it. */
-  onLinkWanted?: () => void;
-  /** @default a new one, from a new authority */
-  certificate?: Certificate;
-  /** A file with its authority, for sites on this machine. */
-  authorityFile?: string;
-  webhooks?: SenderOptions;
-  /** Called with a message if a database of another version was set aside. */
-  onSetAside?: (line: string) => void;
+/** The running service. */
+export interface Service {
+  /** Base URL of variant B. */
+  renderBaseUrl: string;
+  /** Base URL of variant A. */
+  retrieveBaseUrl: string;
+  /** Environment variables for a site on this machine, besides the key. */
+  settings: Record<string, string>;
+  openApiUrl: string;
+  websiteUrl: string;
+  /** The authority (PEM) that clients of the API have to trust. */
+  certificateAuthority: string;
+  store: Store;
+  webhooks: WebhookSender;
+  /** The current faults. Changes take effect with the next request. */
+  faults: Faults;
+  /** Makes a link that signs in to the website once. */
+  loginLink(organizationId: number): string;
+  close(): Promise<void>;
 }
-
-export type Service = Awaited<ReturnType<typeof startService>>;
 
 /**
  * Starts the Snippet Delivery Service on the loopback interface: the API over HTTPS (HTTP/1.1 and HTTP/2), and the website.
  * A new database gets a small organization.
  */
-export async function startService(options: ServiceOptions = {}) {
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const certificate = options.certificate ?? (await createCertificate());
   const store = openStore(options.database ?? ':memory:');
   seed(store);
@@ -56,6 +48,7 @@ export async function startService(options: ServiceOptions = {}) {
       `The database was made by another version of the playground. It is kept as ${store.setAside}, and a new one begins. ${keys}`,
     );
   }
+
   const faults: Faults = { ...noFaults, ...options.faults };
   const sessions = new Sessions();
   const webhooks = createWebhookSender(store, options.webhooks);
@@ -63,33 +56,35 @@ export async function startService(options: ServiceOptions = {}) {
   const website = await listen(createWebsite(parts, sessions).fetch, options.websitePort);
   const { fetch } = createApi({ ...options, store, faults, websiteUrl: website.origin });
   const api = await listen(fetch as never, options.port, certificate);
-  /** Environment variables for a site on this machine, besides the key. */
   const settings: Record<string, string> = {
     SNIPPETS_RENDER_BASE_URL: api.origin + renderPath,
     SNIPPETS_RETRIEVE_BASE_URL: api.origin + retrievePath,
     ...(options.authorityFile && { NODE_EXTRA_CA_CERTS: options.authorityFile }),
   };
+
   return {
-    /** Base URL of variant B. */
     renderBaseUrl: api.origin + renderPath,
-    /** Base URL of variant A. */
     retrieveBaseUrl: api.origin + retrievePath,
     settings,
     openApiUrl: `${api.origin}/openapi.json`,
     websiteUrl: website.origin,
-    /** The authority (PEM) that clients of the API have to trust. */
     certificateAuthority: certificate.authority,
     store,
     webhooks,
-    /** Changes take effect with the next request. */
     faults,
-    /** Makes a link that signs in to the website once. */
-    loginLink: (organizationId: number) => `${website.origin}/login/${sessions.invite(organizationId)}`,
-    async close(): Promise<void> {
+    loginLink: (organizationId) => `${website.origin}/login/${sessions.invite(organizationId)}`,
+    async close() {
       await Promise.all([api.close(), website.close(), webhooks.close()]);
       store.close();
     },
   };
+}
+
+/** A server that listens. */
+interface ListeningServer {
+  /** The start of its URLs, such as `https://localhost:4443`. */
+  origin: string;
+  close(): Promise<void>;
 }
 
 /**
@@ -98,17 +93,19 @@ export async function startService(options: ServiceOptions = {}) {
  * The API is served over HTTPS alone (specification, sections 1 and 5): plain HTTP gets no answer. The website is served over
  * plain HTTP, which is safe on the loopback interface, and avoids a browser's warning about an unknown certificate.
  */
-async function listen(fetch: Hono['fetch'], port = 0, certificate?: Certificate) {
+async function listen(fetch: Hono['fetch'], port = 0, certificate?: Certificate): Promise<ListeningServer> {
   const server = createAdaptorServer(
     certificate
       ? { fetch, createServer: createSecureServer, serverOptions: { ...certificate, allowHTTP1: true } }
       : { fetch },
   );
+
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
+
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return {

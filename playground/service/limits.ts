@@ -2,7 +2,7 @@
 export const limits = {
   name: 200,
   keyName: 100,
-  /** Stays below two megabytes as JSON or in a form. */
+  /** A content of this length stays below two megabytes as JSON or in a form. */
   content: 200_000,
   /** Longer params do not fit into a URL. */
   sample: 8_000,

@@ -13,11 +13,21 @@ export const problemSchema = z
   })
   .openapi('Problem');
 
+/** A status the service fails with. */
+export type ProblemStatus = 400 | 401 | 402 | 403 | 404 | 405 | 413 | 500 | 502 | 503 | 504;
+
+/** The text of the page that explains a status. */
+interface ProblemExplanation {
+  explanation: string;
+  /** What to do about it. */
+  advice: string;
+}
+
 /**
  * Every status the service fails with, and the text of its page. Section 7 of the specification lists 401 to 404 and the
  * server errors. 400, 405 and 413 are ours, for requests that it does not mention.
  */
-export const problemKinds = {
+export const problemKinds: Readonly<Record<ProblemStatus, ProblemExplanation>> = {
   400: {
     explanation: 'The request has a part that cannot be read.',
     advice: 'Send params as one URL-encoded JSON object.',
@@ -58,24 +68,23 @@ export const problemKinds = {
     advice: 'Try again, and not before the time in Retry-After where there is one.',
   },
   504: { explanation: 'A part of the service took too long.', advice: 'Try again later.' },
-} as const;
-
-export type ProblemStatus = keyof typeof problemKinds;
+};
 
 /** The title of a kind of problem, and the path of the page that explains it. */
-export function problemKind(status: ProblemStatus) {
+export function problemKind(status: ProblemStatus): { title: string; path: string } {
   const title = STATUS_CODES[status] ?? '';
   return { title, path: `/problems/${title.toLowerCase().replaceAll(' ', '-')}` };
 }
 
+/** Makes the answer of a request that failed. */
+export type Refuse = (status: ProblemStatus, detail: string, headers?: Record<string, string>) => Response;
+
 /** Makes failed answers, always as `application/problem+json` (specification, section 7). */
-export function refusalWith(websiteUrl: string) {
-  return (status: ProblemStatus, detail: string, headers: Record<string, string> = {}): Response => {
+export function refusalWith(websiteUrl: string): Refuse {
+  return (status, detail, headers = {}) => {
     const { title, path } = problemKind(status);
     const problem = { status, title, detail, type: websiteUrl + path };
     const contentType = { 'content-type': 'application/problem+json' };
     return Response.json(problem, { status, headers: { ...contentType, ...headers } });
   };
 }
-
-export type Refuse = ReturnType<typeof refusalWith>;

@@ -1,9 +1,10 @@
 /** An update of the site. */
 export interface Publication {
-  /** After `failed`, the update is repeated at `retryAt`. */
+  /** How far the update is. A failed update is repeated at `retryAt`. */
   state: 'running' | 'done' | 'failed';
-  /** When it was requested, in milliseconds since the epoch. */
+  /** When the update was requested, in milliseconds since the epoch. */
   startedAt: number;
+  /** When the site was up to date, in milliseconds since the epoch. */
   finishedAt?: number;
   /** When the next attempt begins after a failure, if known, in milliseconds since the epoch. */
   retryAt?: number | undefined;
@@ -26,7 +27,7 @@ export interface ShownPlaces {
  */
 export interface Publisher {
   siteUrl: string;
-  /** The organization whose snippets it shows. */
+  /** The organization whose snippets the site shows. */
   organizationId(): number;
   /**
    * Starts an update of the site, or another one after the current one. Failed attempts are repeated until one succeeds.

@@ -11,12 +11,20 @@ const engine = new Liquid({
   memoryLimit: 5_000_000,
 });
 
+/** A filled template, or why it could not be filled. */
+export interface RenderedTemplate {
+  content?: string;
+  /** An error for the editor of the snippet. */
+  error?: string;
+}
+
 /**
  * Fills a snippet's variables. Variables without a value are empty, unused values are ignored (specification, section 4.2).
- *
- * @returns the content, or an error for the editor of the snippet
  */
-export async function renderTemplate(template: string, params: Record<string, unknown>) {
+export async function renderTemplate(
+  template: string,
+  params: Record<string, unknown>,
+): Promise<RenderedTemplate> {
   try {
     const content: string = await engine.parseAndRender(template, params);
     return { content };
@@ -30,8 +38,8 @@ export function unfilledVariables(content: string, params: Record<string, unknow
   return engine.globalVariablesSync(engine.parse(content)).filter((name) => !Object.hasOwn(params, name));
 }
 
-// Liquid's messages, and what an editor can do about them.
-const explanations: readonly [said: RegExp, explain: (written: string) => string][] = [
+/** Liquid's messages, and what an editor can do about them. */
+const explanations: readonly [message: RegExp, explain: (written: string) => string][] = [
   [/^output "(.*)" not closed$/s, (written) => `\`${written}\` is not closed. Add \`}}\`.`],
   [/^tag "(.*)" not closed$/s, (written) => `\`${written}\` is not closed. Add \`%}\`.`],
   [
@@ -44,8 +52,8 @@ const explanations: readonly [said: RegExp, explain: (written: string) => string
 ];
 
 function explain(message: string): string {
-  const [, said = message, line] = /^(.*), line:(\d+), col:\d+$/s.exec(message) ?? [];
-  const found = explanations.find(([pattern]) => pattern.test(said));
-  const text = found === undefined ? said : found[1](found[0].exec(said)?.[1]?.trim() ?? '');
+  const [, reason = message, line] = /^(.*), line:(\d+), col:\d+$/s.exec(message) ?? [];
+  const [pattern, explanation] = explanations.find(([pattern]) => pattern.test(reason)) ?? [];
+  const text = explanation?.(pattern?.exec(reason)?.[1]?.trim() ?? '') ?? reason;
   return line === undefined ? text : `line ${line}: ${text}`;
 }

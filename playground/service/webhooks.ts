@@ -4,17 +4,26 @@ import { Webhook } from 'standardwebhooks';
 import type { Store } from './store/index.ts';
 import type { Delivery, EventType } from './store/webhooks.ts';
 
-export type WebhookSender = ReturnType<typeof createWebhookSender>;
+/** Delivers messages to the webhooks of organizations. */
+export interface WebhookSender {
+  /** Sends a change to the organization's webhook, if it has one. Does not wait. */
+  send(organizationId: number, type: EventType, snippetId: number): void;
+  /** Resolves when no delivery is in progress. */
+  settled(): Promise<void>;
+  /** Stops deliveries. They are sent when the service starts again. */
+  close(): Promise<void>;
+}
 
 export interface SenderOptions {
   /** The wait before the second attempt, in milliseconds. It triples with each further attempt. @default 1,000 */
   firstWait?: number;
-  /** Per attempt, in milliseconds. @default 10,000 */
+  /** The time for one attempt, in milliseconds. @default 10,000 */
   timeout?: number;
 }
 
-const attempts = 5;
-const attemptsAtOnce = 5;
+const maxAttempts = 5;
+
+const maxAttemptsAtOnce = 5;
 
 /**
  * Sends signed webhooks as in Standard Webhooks. This is an example of what the service could offer, since the specification
@@ -23,15 +32,15 @@ const attemptsAtOnce = 5;
 export function createWebhookSender(
   { webhooks }: Store,
   { firstWait = 1_000, timeout = 10_000 }: SenderOptions = {},
-) {
+): WebhookSender {
   const closing = new AbortController();
   const { signal } = closing;
   const underWay = new Set<Promise<void>>();
-  const limit = pLimit(attemptsAtOnce);
+  const limit = pLimit(maxAttemptsAtOnce);
 
   /** Makes one attempt. @returns the status of the answer. @throws the reason to log. */
   async function attempt({ organizationId, messageId, type, at, snippetId }: Delivery): Promise<string> {
-    // Read for each attempt, since the webhook may have changed.
+    // The webhook may have changed since the last attempt.
     const endpoint = webhooks.endpoint(organizationId);
     if (endpoint === undefined) throw new AbortError('switched off');
     const message = JSON.stringify({ type, timestamp: at, data: { id: snippetId } });
@@ -51,7 +60,7 @@ export function createWebhookSender(
     // The body is not needed, and may be endless.
     await body?.cancel();
     if (status === 410) throw new AbortError('410');
-    // Includes redirects, which could lead to any host.
+    // Redirects count as failures: they could lead to any host.
     if (status < 200 || status > 299) throw new Error(String(status));
     return String(status);
   }
@@ -60,7 +69,7 @@ export function createWebhookSender(
     const record = (state: Delivery['state'], answer: string) => webhooks.record(delivery.id, state, answer);
     try {
       const answer = await pRetry(() => limit(() => attempt(delivery)), {
-        ...{ retries: attempts - 1, minTimeout: firstWait, factor: 3, randomize: true, signal },
+        ...{ retries: maxAttempts - 1, minTimeout: firstWait, factor: 3, randomize: true, signal },
         onFailedAttempt({ error, retriesLeft }) {
           if (retriesLeft > 0 && !signal.aborted) record('pending', error.message);
         },
@@ -76,21 +85,18 @@ export function createWebhookSender(
     underWay.add(work);
   }
 
-  /** Resolves when no delivery is in progress. */
   async function settled(): Promise<void> {
     while (underWay.size > 0) await Promise.all(underWay);
   }
 
   for (const delivery of webhooks.pending()) begin(delivery);
   return {
-    /** Sends a change to the organization's webhook, if it has one. Does not wait. */
-    send(organizationId: number, type: EventType, snippetId: number): void {
+    send(organizationId, type, snippetId) {
       if (webhooks.endpoint(organizationId) !== undefined)
         begin(webhooks.add(organizationId, type, snippetId));
     },
     settled,
-    /** Stops deliveries. They are sent when the service starts again. */
-    async close(): Promise<void> {
+    async close() {
       closing.abort();
       await settled();
     },
@@ -99,7 +105,7 @@ export function createWebhookSender(
 
 /** Headers that prove that the sender knows the secret, and when it was sent. */
 export function signedHeaders(secret: string, id: string, body: string): Record<string, string> {
-  // The time of the attempt, not of the event.
+  // Receivers compare the time of the attempt with their clock, so this is not the time of the event.
   const at = new Date();
   return {
     'webhook-id': id,

@@ -7,14 +7,24 @@ import { schema, schemaVersion } from './schema.ts';
 import { Snippets } from './snippets.ts';
 import { Webhooks } from './webhooks.ts';
 
-export type Store = ReturnType<typeof openStore>;
+/** The service's data. */
+export interface Store {
+  organizations: Organizations;
+  keys: Keys;
+  snippets: Snippets;
+  requests: RequestLog;
+  webhooks: Webhooks;
+  /** The new path of a database of another version that was set aside. */
+  setAside: string | undefined;
+  close(): void;
+}
 
 /**
- * The service's data in one SQLite file. A file from another version of the service is set aside.
+ * Opens the service's data in one SQLite file. A file from another version of the service is set aside.
  *
  * @param file a path, or `:memory:`.
  */
-export function openStore(file: string) {
+export function openStore(file: string): Store {
   let database = connect(file);
   let setAside: string | undefined;
   const { user_version: version } = database.prepare('PRAGMA user_version').get() ?? {};
@@ -27,7 +37,7 @@ export function openStore(file: string) {
     }
     database = connect(file);
   }
-  // Does nothing if the schema exists. Another process may have just made it.
+  // The statements do nothing if the schema exists: another process may have just made it.
   database.exec(`BEGIN IMMEDIATE; ${schema} PRAGMA user_version = ${schemaVersion}; COMMIT;`);
   const requests = new RequestLog(database);
   return {
@@ -36,9 +46,8 @@ export function openStore(file: string) {
     snippets: new Snippets(database),
     requests,
     webhooks: new Webhooks(database),
-    /** The new path of a database of another version that was set aside. */
     setAside,
-    close(): void {
+    close() {
       requests.write();
       database.close();
     },

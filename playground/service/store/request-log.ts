@@ -5,7 +5,7 @@ export interface LoggedRequest {
   organizationId: number | null;
   keyId: number | null;
   variant: 'render' | 'retrieve';
-  /** As in the path, so it may not be a number. */
+  /** The id as the path has it: it may not be a number. */
   snippetId: string;
   params: string | null;
   status: number;
@@ -13,13 +13,14 @@ export interface LoggedRequest {
   userAgent: string;
 }
 
-const kept = 10_000;
-const milliseconds = 100;
+const maxRequests = 10_000;
+
+const writeDelayMilliseconds = 100;
 
 /**
  * The requests of builds, with their answers. Only the last ten thousand are kept.
  *
- * Written a moment later, many in one transaction, so that answers do not wait for the disk. A crash loses only the last
+ * Requests are written a moment later, many in one transaction, so that answers do not wait for the disk. A crash loses only the last
  * moment.
  */
 export class RequestLog extends Table {
@@ -28,7 +29,7 @@ export class RequestLog extends Table {
 
   add(request: LoggedRequest): void {
     this.#unwritten.push(request);
-    this.#timer ??= setTimeout(() => this.write(), milliseconds).unref();
+    this.#timer ??= setTimeout(() => this.write(), writeDelayMilliseconds).unref();
   }
 
   /** Writes new requests to the disk. */
@@ -44,11 +45,11 @@ export class RequestLog extends Table {
          VALUES (:at, :organizationId, :keyId, :variant, :snippetId, :params, :status, :milliseconds, :userAgent)`,
       );
       for (const request of requests) insert.run({ ...request });
-      this.run`DELETE FROM requests WHERE id <= (SELECT MAX(id) FROM requests) - ${kept}`;
+      this.run`DELETE FROM requests WHERE id <= (SELECT MAX(id) FROM requests) - ${maxRequests}`;
     });
   }
 
-  /** Newest first. */
+  /** The last requests, newest first. */
   list(organizationId: number, limit = 100): LoggedRequest[] {
     this.write();
     return this

@@ -1,4 +1,4 @@
-/** Must change with the schema below. */
+/** The version of the schema below. Any change of the schema needs another version. */
 export const schemaVersion = 6;
 
 export const schema = `

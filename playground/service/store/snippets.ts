@@ -17,7 +17,7 @@ export interface Snippet {
 /** The fields that a user types. */
 export type Typed = Pick<Snippet, 'name' | 'draft' | 'sample'>;
 
-/** The default id is the next free one. */
+/** A snippet to create. The default id is the next free one. */
 export type NewSnippet = Pick<Snippet, 'name'> & Partial<Pick<Snippet, 'id' | 'draft' | 'sample'>>;
 
 export interface SnippetVersion {
@@ -56,7 +56,7 @@ export class Snippets extends Table {
     return changes === 1;
   }
 
-  /** Makes a new version from the draft, and serves it. It survives a crash after this returns. */
+  /** Makes a new version from the draft, and serves it. The version survives a crash once this returns. */
   publish(organizationId: number, id: number): SnippetVersion | undefined {
     return this.transaction(() => {
       const snippet = this.get(organizationId, id);
@@ -82,12 +82,12 @@ export class Snippets extends Table {
     });
   }
 
-  /** Stops serving it. Its versions stay. */
+  /** Stops serving a snippet. Its versions stay. */
   unpublish(organizationId: number, id: number): void {
     this.run`UPDATE drafts SET published = NULL WHERE organizationId = ${organizationId} AND id = ${id}`;
   }
 
-  /** Deletes it with its versions. Its id is not used again. */
+  /** Deletes a snippet with its versions. Its id is not used again. */
   delete(organizationId: number, id: number): void {
     this.run`DELETE FROM drafts WHERE organizationId = ${organizationId} AND id = ${id}`;
   }
@@ -98,7 +98,7 @@ export class Snippets extends Table {
       WHERE organizationId = ${organizationId} AND id = ${id} ORDER BY number DESC`;
   }
 
-  /** What the API serves: only published snippets. */
+  /** The snippet as the API serves it: only if it is published. */
   published(organizationId: number, id: number): { name: string; content: string } | undefined {
     return this.one`SELECT name, publishedContent AS content FROM snippets
       WHERE organizationId = ${organizationId} AND id = ${id} AND published IS NOT NULL`;

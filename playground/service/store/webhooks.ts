@@ -14,7 +14,7 @@ export type EventType = 'snippet.published' | 'snippet.unpublished' | 'snippet.d
 export interface Delivery {
   id: number;
   organizationId: number;
-  /** The same in each attempt, so that receivers recognize repetitions. */
+  /** Stays the same in each attempt, so that receivers recognize repetitions. */
   messageId: string;
   type: EventType;
   snippetId: number;
@@ -76,7 +76,7 @@ export class Webhooks extends Table {
     return this.all`SELECT * FROM deliveries WHERE state = 'pending' ORDER BY id`;
   }
 
-  /** Newest first. */
+  /** The last messages, newest first. */
   list(organizationId: number, limit: number): Delivery[] {
     return this.all`SELECT * FROM deliveries
       WHERE organizationId = ${organizationId} ORDER BY id DESC LIMIT ${limit}`;

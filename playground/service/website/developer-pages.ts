@@ -3,15 +3,15 @@ import { html } from 'hono/html';
 import { z } from 'zod';
 import { noFaults } from '../faults.ts';
 import type { Website, WebsiteEnvironment, WebsiteParts } from './environment.ts';
-import { field, type Html, navigation, table, time } from './layout.ts';
+import { field, navigation, table, time } from './layout.ts';
+import type { Html } from './page-facts.ts';
 import { repeatFailed } from './publication.ts';
 
 const tabs = [
   ['/requests', 'Requests'],
   ['/faults', 'Faults'],
 ] as const;
-/** The number of listed requests. */
-const shown = 200;
+const maxRequests = 200;
 const statuses = [500, 502, 503, 504] as const;
 const percent = z.coerce.number().min(0).max(100);
 
@@ -28,10 +28,10 @@ const formSchema = z.object({
 export function developerPages(pages: Website, { store, faults, publisher }: WebsiteParts): void {
   pages.get('/requests', (context) => {
     const { organization } = context.var;
-    const requests = store.requests.list(organization.id, shown);
+    const requests = store.requests.list(organization.id, maxRequests);
     const keys = new Map(store.keys.list(organization.id).map((key) => [key.id, key]));
     const body = html`${navigation('Developer', tabs, '/requests')}<h1>Requests</h1>
-      <p class="hint">At most the last ${shown}, newest first. Requests with an invalid key are not listed.</p>
+      <p class="hint">At most the last ${maxRequests}, newest first. Requests with an invalid key are not listed.</p>
       ${
         requests.length === 0
           ? html`<p class="card">Nothing was asked for yet. <a href="/account">Update the site</a> to see its requests here.</p>`

@@ -1,14 +1,14 @@
 import type { Hono } from 'hono';
 import type { Faults } from '../faults.ts';
-import type { ServiceOptions } from '../index.ts';
+import type { ServiceOptions } from '../options.ts';
 import type { Publisher } from '../publisher.ts';
 import type { Store } from '../store/index.ts';
 import type { Organization } from '../store/organizations.ts';
 import type { Snippet, SnippetVersion } from '../store/snippets.ts';
 import type { WebhookSender } from '../webhooks.ts';
-import type { Html, PageFacts } from './layout.ts';
+import type { Html, PageFacts } from './page-facts.ts';
 
-/** The website's dependencies. */
+/** What the pages of the website work with. */
 export interface WebsiteParts extends Pick<ServiceOptions, 'publisher' | 'onSignIn' | 'onLinkWanted'> {
   store: Store;
   faults: Faults;
@@ -17,14 +17,15 @@ export interface WebsiteParts extends Pick<ServiceOptions, 'publisher' | 'onSign
   settings: () => Record<string, string>;
 }
 
+/** The types of Hono's context on the website. */
 export interface WebsiteEnvironment {
   Variables: {
     organization: Organization;
     /** The site, if it belongs to this organization. */
     publisher: Publisher | undefined;
-    /** On the pages of a snippet, like the next two. */
+    /** The snippet of the page. Only the pages of a snippet have this, `versions` and `page`. */
     snippet: Snippet;
-    /** Newest first. */
+    /** The published versions, newest first. */
     versions: readonly SnippetVersion[];
     /** The page of the site to go back to. */
     page: string;

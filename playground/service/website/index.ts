@@ -18,11 +18,12 @@ import { snippetPages } from './snippet-pages.ts';
 import { webhookPages } from './webhook-pages.ts';
 
 const cookie = 'snippets-session';
-// The page that was requested before signing in.
+
+/** Holds the page that was requested before signing in. */
 const wantedCookie = 'snippets-wanted';
 
 /**
- * The website to manage snippets (specification, section 1). Rendered on the server. A login link opens a session, which
+ * The website to manage snippets (specification, section 1). Pages are rendered on the server. A login link opens a session, which
  * sees only one organization.
  */
 export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<WebsiteEnvironment> {
@@ -38,6 +39,7 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
       ${parts.onLinkWanted && html`<form method="post" action="/login"><button>Write a new link to the terminal</button></form>`}
       ${typed && html`<h2>What you typed</h2><pre tabindex="0">${typed}</pre>`}`,
     );
+
   website.use(ownNameOnly, csrf(), headers(publisher && new URL(publisher.siteUrl).origin));
   website.use(
     bodyLimit({
@@ -77,7 +79,7 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
     const organization = store.organizations.get(sessions.get(getCookie(context, cookie) ?? '') ?? 0);
     if (organization === undefined) {
       const { pathname, search } = new URL(context.req.url);
-      // Not for requests by a script, such as for the notice about the site.
+      // A request by a script, such as for the notice about the site, is no page to go back to.
       if (context.req.method === 'GET' && context.req.header('sec-fetch-dest') !== 'empty') {
         const options = { httpOnly: true, sameSite: 'Lax', maxAge: 3_600 } as const;
         setCookie(context, wantedCookie, pathname + search, options);
@@ -107,6 +109,7 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
     deleteCookie(context, cookie);
     return context.html(signInPage('You are signed out.'));
   });
+
   for (const pages of [
     snippetPages,
     publicationPages,
@@ -117,6 +120,7 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
   ]) {
     pages(website, parts);
   }
+
   website.notFound((context) => {
     context.status(404);
     const body = html`<h1>Not found</h1><p>There is no such page, or it is not this organization's.</p>`;

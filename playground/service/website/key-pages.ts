@@ -3,14 +3,15 @@ import { html } from 'hono/html';
 import { scopes } from '../authenticate.ts';
 import { limits } from '../limits.ts';
 import type { Website, WebsiteEnvironment, WebsiteParts } from './environment.ts';
-import { copyButton, field, type Html, table, time } from './layout.ts';
+import { copyButton, field, table, time } from './layout.ts';
+import type { Html } from './page-facts.ts';
 import { ask } from './questions.ts';
 
 const kinds = html`<select id="kind" name="kind">
   ${Object.entries(scopes).map(([kind, may]) => html`<option value="${kind}">${kind}: ${may.join(', ')}</option>`)}
 </select>`;
 
-/** Create and revoke keys. A new key is shown once. */
+/** The pages to create and revoke keys. A new key is shown once. */
 export function keyPages(pages: Website, { store, publisher, settings }: WebsiteParts): void {
   const { keys, requests } = store;
   const siteKeyId = () => keys.find(publisher?.apiKey() ?? '')?.id;
@@ -43,7 +44,7 @@ export function keyPages(pages: Website, { store, publisher, settings }: Website
 
   pages.get('/keys', (context) => show(context));
 
-  // Answered with a page instead of a redirect, since only this answer has the key.
+  // The answer is a page instead of a redirect, since only this answer has the key.
   pages.post('/keys', async (context) => {
     const { name, kind } = await context.req.parseBody();
     const title = typeof name === 'string' && name.trim() !== '' ? name.trim() : 'Unnamed';
@@ -84,7 +85,7 @@ export function keyPages(pages: Website, { store, publisher, settings }: Website
             : html`It was last used ${time(use.at)}, by ${use.userAgent}.`
         }</p>`,
       yes: isOfSite ? "Revoke the site's key" : 'Revoke it',
-      // It may have become the site's key since the question was shown.
+      // The key may have become the site's key since the question was shown.
       confirm: isOfSite ? 'site' : 'yes',
       back: '/keys',
       act: () => keys.revoke(organization.id, key.id),
@@ -92,7 +93,7 @@ export function keyPages(pages: Website, { store, publisher, settings }: Website
   });
 }
 
-/** For a shell, since NODE_EXTRA_CA_CERTS has no effect in a `.env` file. */
+/** Environment variables as commands for a shell: NODE_EXTRA_CA_CERTS has no effect in a `.env` file. */
 export function exportsOf(environment: Record<string, string>): string {
   return Object.entries(environment)
     .map(([name, value]) => `export ${name}='${value}'`)

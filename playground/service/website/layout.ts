@@ -1,22 +1,6 @@
 import { html } from 'hono/html';
 import type { Organization } from '../store/organizations.ts';
-import type { PublicationView } from './publication.ts';
-
-export type Html = ReturnType<typeof html>;
-
-/** Data of a page for its layout. */
-export interface PageFacts {
-  title: string;
-  /** The current section. @default the one at the start of the path */
-  section?: string;
-  /**
-   * Seconds after which a browser without scripts reloads the page to show progress. Never on a page with text fields, which
-   * would lose their text.
-   */
-  reloadAfter?: number | undefined;
-  /** The update of the site that the page shows. */
-  publication?: PublicationView | undefined;
-}
+import type { Html, PageFacts } from './page-facts.ts';
 
 const sections = [
   ['/snippets', 'Snippets'],
@@ -28,9 +12,13 @@ const sections = [
 /**
  * A page of the website. Everything works without scripts, which only save clicks.
  *
- * @param organization the one that is signed in, absent on pages that explain a problem
+ * @param organization the organization that is signed in, absent on pages that explain a problem.
  */
-export function layout({ title, section, reloadAfter }: PageFacts, body: Html, organization?: Organization) {
+export function layout(
+  { title, section, reloadAfter }: PageFacts,
+  body: Html,
+  organization?: Organization,
+): Html {
   return html`<!doctype html>
 <html lang="en">
   <head>
@@ -90,7 +78,7 @@ export function table<Row>(
   rows: readonly Row[],
   columns: Record<string, (row: Row) => unknown>,
   caption?: Html,
-) {
+): Html {
   const cells = Object.entries(columns);
   return html`<table class="card">
         ${caption}
@@ -105,7 +93,7 @@ export function table<Row>(
       </table>`;
 }
 
-/** Copies the text of an element. @param label its name for screen readers. */
+/** A button that copies the text of an element. @param label the name of the text for screen readers. */
 export function copyButton(id: string, label = ''): Html {
   return html`<button class="quiet" type="button" data-copy="${id}"${label && html` aria-label="Copy: ${label}"`} hidden>Copy</button>`;
 }

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { Publisher, ShownPlaces } from '../publisher.ts';
-import type { Html } from './layout.ts';
+import type { Html } from './page-facts.ts';
 
 /** The path that serves a file of the site's output. */
 export function pathOfPage(file: string): string {
@@ -18,15 +18,15 @@ export function countOf(places: ShownPlaces | undefined): string {
   return counts.filter((count) => count !== false).join(', ') || 'no page';
 }
 
-const listed = 100;
+const maxPlaces = 100;
 
 /** Every place that shows a snippet, with links to the pages. */
 export function placesList(places: ShownPlaces, { siteUrl }: Publisher): Html {
   const { pages, entries } = places;
-  const more = pages.length + entries.length - listed;
+  const more = pages.length + entries.length - maxPlaces;
   return html`<ul class="places">
-        ${pages.slice(0, listed).map((page) => html`<li><a href="${siteUrl}${pathOfPage(page)}">${pathOfPage(page)}</a></li>`)}
-        ${entries.slice(0, Math.max(0, listed - pages.length)).map((entry) => html`<li>the entry <code>${entry}</code></li>`)}
+        ${pages.slice(0, maxPlaces).map((page) => html`<li><a href="${siteUrl}${pathOfPage(page)}">${pathOfPage(page)}</a></li>`)}
+        ${entries.slice(0, Math.max(0, maxPlaces - pages.length)).map((entry) => html`<li>the entry <code>${entry}</code></li>`)}
         ${more > 0 && html`<li>and ${more} more</li>`}
       </ul>`;
 }

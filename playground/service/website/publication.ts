@@ -1,16 +1,8 @@
 import { html } from 'hono/html';
 import type { Publication } from '../publisher.ts';
 import type { Website, WebsiteEnvironment, WebsiteParts } from './environment.ts';
-import type { Html } from './layout.ts';
+import type { Html, PublicationView } from './page-facts.ts';
 import { countOf, pathOfPage, placesList } from './places.ts';
-
-/** The subject of the notice. */
-export interface PublicationView {
-  /** The page of the site to open. */
-  page: string;
-  /** The published snippet, absent if the whole site was updated. */
-  id?: number | undefined;
-}
 
 type Parts = Pick<WebsiteEnvironment['Variables'], 'organization' | 'publisher'> &
   Pick<WebsiteParts, 'store'>;
@@ -69,7 +61,7 @@ function publicationNotice(parts: Parts, { id, page }: PublicationView): Html | 
   }
   const places = id === undefined ? undefined : publisher.shown(id);
   const [first] = places?.pages ?? [];
-  // The home page, unless the snippet was edited from another page or is only on others.
+  // The link leads to the home page, unless the snippet was edited from another page or is only on others.
   const isElsewhere = page === '/' && first !== undefined && !places?.pages.includes('index.html');
   const shown = publisher.siteUrl + (isElsewhere ? pathOfPage(first) : page);
   return html`<div class="card notice good" data-state="done">${
@@ -88,7 +80,7 @@ function nextTry({ state, retryAt }: Publication): Html | string {
   return html`Trying again at <time data-clock datetime="${iso}">${iso.slice(11, 16)} UTC</time>.`;
 }
 
-// As the command line prints it while it waits.
+// The command line prints this line while it waits.
 const answers = /fails for every request: (\d{3})\b/;
 
 /** Why the site cannot be updated and what to do, from the command line's output. */

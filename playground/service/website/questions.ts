@@ -1,19 +1,22 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import type { Website, WebsiteEnvironment } from './environment.ts';
-import type { Html } from './layout.ts';
+import type { Html } from './page-facts.ts';
 
+/** A question, and what an answer does. */
 interface Question {
   title: string;
-  /** The consequences. */
+  /** The consequences of the answer. */
   body: Html;
   /** The label of the button. */
   yes: string;
-  /** Sent with the answer. @default 'yes' */
+  /** The value that confirms. @default 'yes' */
   confirm?: string;
   /** The target of "Cancel", and of the redirect when done, unless `afterwards` is set. */
   back: string;
+  /** The target of the redirect when done. */
   afterwards?: string;
+  /** Does what was confirmed. */
   act: () => void;
 }
 

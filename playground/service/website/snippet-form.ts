@@ -4,14 +4,17 @@ import { parseParams } from '../schemas.ts';
 import type { NewSnippet, Snippet, Typed } from '../store/snippets.ts';
 import { renderTemplate, unfilledVariables } from '../template.ts';
 
+/** What the editor of a snippet sends. */
 export interface SnippetForm extends Typed {
+  /** The name of the button, such as `publish`. */
   action: string;
-  /** The edited revision, empty if the form does not have it. */
+  /** The revision that was edited, empty if the form does not have it. */
   base: string;
-  /** The revision of someone else's draft that it replaces. */
+  /** The revision of someone else's draft that this one replaces. */
   replaces: string;
 }
 
+/** Reads the form from the body of a request. */
 export function formOf(body: Record<string, unknown>): SnippetForm {
   const text = (name: string) => (typeof body[name] === 'string' ? (body[name] as string) : '');
   return {
@@ -41,8 +44,15 @@ export function tooLong({ name, draft = '', sample = '' }: NewSnippet): string |
   return undefined;
 }
 
-/** How pages embed a snippet: `component` in `.astro` and `.mdx`, `element` in Markdown, HTML and any UI framework. */
-function embedsOf(id: number, params: Record<string, unknown>) {
+/** How pages embed a snippet. */
+interface SnippetEmbeds {
+  /** The embed in `.astro` and `.mdx` files. */
+  component: string;
+  /** The embed in Markdown, HTML and any UI framework. */
+  element: string;
+}
+
+function embedsOf(id: number, params: Record<string, unknown>): SnippetEmbeds {
   const json = JSON.stringify(params);
   const quoted = json.replaceAll('&', '&amp;').replaceAll("'", '&#39;').replaceAll('<', '&lt;');
   const [prop, attribute] = json === '{}' ? ['', ''] : [` params={${json}}`, ` params='${quoted}'`];
@@ -52,18 +62,29 @@ function embedsOf(id: number, params: Record<string, unknown>) {
   };
 }
 
-/** The content of a snippet with its sample params and a note about them, or why there is no content. */
-export async function previewOf(snippet: Snippet) {
+/** A snippet as its editor sees it. */
+export interface SnippetPreview {
+  /** The content with the sample params, unless there is an error. */
+  content: string | undefined;
+  error: string | undefined;
+  embeds: SnippetEmbeds;
+  /** The error, and what is noteworthy about the params and the content. */
+  note: string;
+}
+
+/** Renders the draft of a snippet with its sample params. */
+export async function previewOf(snippet: Snippet): Promise<SnippetPreview> {
   const { id, draft, sample } = snippet;
-  const given = parseParams(sample);
-  const params = given ?? {};
+  const sampleParams = parseParams(sample);
+  const params = sampleParams ?? {};
   const flaw = tooLong(snippet);
   const { content, error } = flaw === undefined ? await renderTemplate(draft, params) : { error: flaw };
-  const unfilled = content === undefined || given === undefined ? [] : unfilledVariables(draft, params);
+  const unfilled =
+    content === undefined || sampleParams === undefined ? [] : unfilledVariables(draft, params);
   const isForHead = /^\s*<(?:meta|link|title|base)\b/i.test(content ?? '');
   const notes = [
     error,
-    given === undefined && 'The sample params are not a JSON object. Pages do not use them.',
+    sampleParams === undefined && 'The sample params are not a JSON object. Pages do not use them.',
     unfilled.length > 0 && `Without a sample value: ${unfilled.join(', ')}.`,
     isForHead && 'It is for <head>, where nothing is visible.',
   ];

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import type { Snippet } from '../store/snippets.ts';
 import type { EventType } from '../store/webhooks.ts';
 import type { Website, WebsiteEnvironment, WebsiteParts } from './environment.ts';
-import type { Html } from './layout.ts';
+import type { Html } from './page-facts.ts';
 import { pathOf } from './publication.ts';
 import { ask } from './questions.ts';
 import { formOf, previewOf, revisionOf, type SnippetForm, tooLong } from './snippet-form.ts';
@@ -13,7 +13,7 @@ const oneSnippet = '/snippets/:id{[1-9][0-9]{0,14}}';
 const oneVersion = ':number{[1-9][0-9]{0,14}}';
 type PageContext = Context<WebsiteEnvironment>;
 
-/** List, search, create, edit, preview, publish, discard, roll back, unpublish, delete. */
+/** The pages to list, search, create, edit, preview, publish, discard, roll back, unpublish and delete snippets. */
 export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts): void {
   const { snippets } = store;
 
@@ -198,7 +198,7 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
   });
 }
 
-/** Whether someone else has changed the draft since this form was opened. */
+/** Tells whether someone else has changed the draft since the form was opened. */
 function isChangedSince(snippet: Snippet, form: SnippetForm): boolean {
   return form.base !== '' && ![form.base, form.replaces].includes(revisionOf(snippet));
 }
@@ -220,9 +220,9 @@ function conflictNotice(snippet: Snippet): Html {
             <details><summary>The other draft</summary><pre tabindex="0">${snippet.draft}</pre></details>`;
 }
 
-/** Has the focus, since the button may be far below. */
-function refusedNotice(what: 'saved' | 'published', flaw: string): Html {
-  return html`<p class="card notice bad" role="alert" tabindex="-1" autofocus><strong>Not ${what}: ${flaw}</strong></p>`;
+/** Says why something was refused. The notice has the focus, since the button may be far below. */
+function refusedNotice(action: 'saved' | 'published', flaw: string): Html {
+  return html`<p class="card notice bad" role="alert" tabindex="-1" autofocus><strong>Not ${action}: ${flaw}</strong></p>`;
 }
 
 function emptyNotice({ published }: Snippet): Html {

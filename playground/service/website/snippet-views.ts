@@ -6,9 +6,10 @@ import { parseParams } from '../schemas.ts';
 import type { Snippet, SnippetVersion } from '../store/snippets.ts';
 import { renderTemplate } from '../template.ts';
 import type { WebsiteEnvironment } from './environment.ts';
-import { copyButton, field, type Html, table, time } from './layout.ts';
+import { copyButton, field, table, time } from './layout.ts';
+import type { Html } from './page-facts.ts';
 import { countOf, placesList } from './places.ts';
-import { previewOf, revisionOf, type SnippetForm } from './snippet-form.ts';
+import { previewOf, revisionOf, type SnippetForm, type SnippetPreview } from './snippet-form.ts';
 
 function stateOf({ draft, published, publishedAt, publishedContent }: Snippet): Html {
   if (published === null) return html`<span class="badge">not published</span>`;
@@ -21,6 +22,7 @@ function nameField(value = ''): Html {
   return field('name', 'Name', input, `At most ${limits.name} characters.`);
 }
 
+/** The list of snippets, with a search and a form to add one. */
 export function listPart(
   snippets: readonly Snippet[],
   search: string,
@@ -69,6 +71,7 @@ export interface Unsaved {
   conflict?: Html;
 }
 
+/** The editor of a snippet, with its preview, its places and its versions. */
 export async function editPart(shown: Shown, { unsaved, conflict }: Unsaved): Promise<Html> {
   const { snippet, versions, page, publisher } = shown;
   const { id, published } = snippet;
@@ -169,10 +172,10 @@ function diffPart(title: string, before: string, after: string): Html | '' {
   return html`<details><summary>${title}</summary><pre tabindex="0">${shown}</pre></details>`;
 }
 
-/** A content as it looks on a page of the site. */
+/** A preview of a content as it looks on a page of the site. */
 async function previewPart(
   title: string,
-  { note, content }: Awaited<ReturnType<typeof previewOf>>,
+  { note, content }: SnippetPreview,
   { snippet, versions, page: wanted, publisher }: Shown,
 ): Promise<Html> {
   // The newest version may not be on the site yet.
@@ -219,7 +222,7 @@ export async function versionPart(shown: Shown, version: SnippetVersion): Promis
       </div>`;
 }
 
-/** What breaks if a snippet is no longer served. */
+/** Says what breaks if a snippet is no longer served. */
 export function consequence({ id, published }: Snippet, publisher: Publisher | undefined): Html {
   const places = publisher?.shown(id);
   if (publisher === undefined || places === undefined) {

@@ -2,18 +2,19 @@ import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { limits } from '../limits.ts';
 import type { Website, WebsiteEnvironment, WebsiteParts } from './environment.ts';
-import { copyButton, field, type Html, table, time } from './layout.ts';
+import { copyButton, field, table, time } from './layout.ts';
+import type { Html } from './page-facts.ts';
 
-const shown = 20;
+const maxDeliveries = 20;
 const path = '/account/webhook';
 const states = { pending: '', delivered: 'good', failed: 'bad' } as const;
 
-/** The webhook. Not on the account page, which may reload. */
+/** The page of the webhook. It is not part of the account page, which may reload. */
 export function webhookPages(pages: Website, { store: { webhooks } }: WebsiteParts): void {
   const show = (context: Context<WebsiteEnvironment>, answer?: Html, typed?: string) => {
     const { id } = context.var.organization;
     const endpoint = webhooks.endpoint(id);
-    const deliveries = webhooks.list(id, shown);
+    const deliveries = webhooks.list(id, maxDeliveries);
     const input = html`<input id="url" name="url" type="url" required maxlength="${limits.webhookUrl}" aria-describedby="url-hint" value="${typed ?? endpoint?.url}">`;
     const body = html`<h1>Webhook</h1>
       ${answer}
@@ -28,7 +29,7 @@ export function webhookPages(pages: Website, { store: { webhooks } }: WebsitePar
       ${
         deliveries.length === 0
           ? html`<p class="card">Nothing was sent yet.</p>`
-          : html`<p class="hint">The last ${shown} at the most, the newest first. <a href="${path}">Look again</a></p>
+          : html`<p class="hint">The last ${maxDeliveries} at the most, the newest first. <a href="${path}">Look again</a></p>
       ${table(deliveries, {
         Time: ({ at }) => time(at),
         Event: ({ type }) => html`<code>${type}</code>`,
@@ -77,6 +78,7 @@ export function webhookPages(pages: Website, { store: { webhooks } }: WebsitePar
   });
 }
 
+/** Why messages cannot be sent to a URL. */
 function flawOf(text: string): string | undefined {
   const url = URL.parse(text);
   if (text.length > limits.webhookUrl) return `The URL has more than ${limits.webhookUrl} characters.`;

@@ -12,7 +12,7 @@ let timer;
 
 async function send() {
   const data = new FormData(form);
-  // Only a click may replace changes from elsewhere.
+  // Changes from elsewhere may only be replaced by a click.
   data.delete('replaces');
   const response = await fetch(form.dataset.draft, { method: 'POST', body: data }).catch(() => undefined);
   if ([200, 409, 422].includes(response?.status)) return response.json();
@@ -35,7 +35,7 @@ async function synchronize() {
   again(typed === sent ? 2_000 : 0);
 }
 
-/** Changes only if there is something new: changes are read aloud, and close an open part. */
+/** Shows a conflict, if it is new: changes are read aloud, and close an open part. */
 function tell(conflict = '') {
   const region = part('conflict');
   if (region.dataset.shown === conflict) return;

@@ -40,7 +40,7 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
       await navigator.clipboard.writeText(source.value ?? source.textContent);
       button.textContent = 'Copied';
     } catch {
-      // Without permission, select the text instead.
+      // The browser may refuse: select the text instead.
       getSelection().selectAllChildren(source);
       button.textContent = 'Press Ctrl+C';
     }
@@ -58,7 +58,7 @@ let shown = '';
 async function look() {
   const response = await fetch(region.dataset.publication).catch(() => undefined);
   const notice = response?.ok ? await response.text() : shown;
-  // Only if there is something new: screen readers read each change, and open parts would close.
+  // An unchanged notice stays: screen readers read each change, and open parts would close.
   if (notice !== shown) {
     region.innerHTML = notice;
     showTimes();
