@@ -33,10 +33,10 @@ const about = {
 };
 await runSites(sites, rounds, {
   say: (line) => process.stderr.write(`${line}\n`),
-  // After each round, so that an interrupted run keeps its results.
+  // The result is written after each round, so that an interrupted run keeps it.
   async onRound(measured, done) {
     const result: BenchResult = { ...about, load: loadavg()[0] ?? 0, rounds: done, measured };
-    // The runs of a variant on one line.
+    // The runs of a variant share a line.
     const text = JSON.stringify(result, undefined, 1).replace(/\[[^[\]]*\]/g, (runs) =>
       JSON.stringify(JSON.parse(runs)),
     );

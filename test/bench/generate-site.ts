@@ -4,25 +4,25 @@ import { contentOf } from './contents.ts';
 
 export interface SiteSize {
   pages: number;
-  /** Per page. */
+  /** The number of embeds on each page. */
   embeds: number;
-  /** Different snippets. */
+  /** The number of different snippets. */
   distinct: number;
-  /** Per page without its embeds, in bytes. */
+  /** The size of a page without its embeds, in bytes. */
   pageSize: number;
-  /** Per snippet, in bytes, if nothing is fetched. */
+  /** The size of a snippet's content, in bytes, if nothing is fetched. */
   contentSize: number;
-  /** Sections from one template, articles with a layout and twelve paragraphs, or those articles in Markdown. */
+  /** The pages: sections from one template, articles with a layout and twelve paragraphs, or those articles in Markdown. */
   kind: 'sections' | 'articles' | 'markdown';
 }
 
 /** How a site gets its snippets: what a page writes to show snippet `id`, and the files that this needs. */
 export interface Approach {
-  /** In the frontmatter of the page. */
+  /** The lines for the frontmatter of the page. */
   imports: string;
-  /** In its markup. */
+  /** The embed in the markup of the page. */
   shown: string;
-  /** In Markdown. */
+  /** The embed in Markdown. */
   written?: (id: number) => string;
   config?: string;
   files?: Record<string, string>;

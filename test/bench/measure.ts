@@ -5,16 +5,16 @@ import { startProgram } from '../support/tools/command.ts';
 
 /** The cost of one run of a command. */
 export interface Usage {
-  /** From start to end, in seconds. */
+  /** The time from start to end, in seconds. */
   wall: number;
-  /** Of all threads, in seconds. */
+  /** The CPU time of all threads, in seconds. */
   cpu: number;
-  /** The peak, in MB. */
+  /** The peak of the resident memory, in MB. */
   memory: number;
 }
 
-// Loaded into the measured process, since only the process itself knows its usage at its end. In JavaScript, since loading
-// TypeScript takes time and memory.
+// The measured process loads this code, since only the process itself knows its usage at its end. The code is JavaScript,
+// since loading TypeScript takes time and memory.
 const recorder = `
   import { writeFileSync } from 'node:fs';
   import { isMainThread } from 'node:worker_threads';

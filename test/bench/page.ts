@@ -6,13 +6,13 @@ import {
   growthOf,
   growthTable,
   isBusy,
+  type Measured,
   type Row,
   rowsOf,
   shown,
   sizeOf,
   tableOf,
 } from './result.ts';
-import type { Measured } from './run-sites.ts';
 import type { BenchSite } from './sites.ts';
 import { variants } from './variants.ts';
 
@@ -69,16 +69,16 @@ With 50,000 snippets, the first limit is a \`check\` of 50,000 requests: [webhoo
 export function readmeLines(result: BenchResult): string {
   const rows = rowsOf(result);
   const cpuOf = ({ usages }: Row) => median(usages.map(({ cpu }) => cpu));
-  const builds = rows.filter(({ what }) => /^5,000 (?:pages|articles)$/.test(what));
+  const builds = rows.filter(({ subject }) => /^5,000 (?:pages|articles)$/.test(subject));
   const [slower] = builds.sort((a, b) => cpuOf(b) - cpuOf(a));
-  const refresh = rows.find(({ what }) => what.startsWith('`refresh`'));
+  const refresh = rows.find(({ subject }) => subject.startsWith('`refresh`'));
   const wall = (row: Row) => (isBusy(result) ? '' : `, ${shown(row, 'wall')} wall time`);
   const busy = isBusy(result) ? ' (a busy one, so CPU time alone says something)' : '';
   return [
     slower &&
-      `- ${slower.what} with 5 embeds each, a first build: ${shown(slower, 'cpu')} the CPU time${wall(slower)} of the same site with the contents typed in\n`,
+      `- ${slower.subject} with 5 embeds each, a first build: ${shown(slower, 'cpu')} the CPU time${wall(slower)} of the same site with the contents typed in\n`,
     refresh &&
-      `- ${refresh.what}, instead of a build: ${shown(refresh, 'cpu')} of CPU time${wall(refresh)}\n`,
+      `- ${refresh.subject}, instead of a build: ${shown(refresh, 'cpu')} of CPU time${wall(refresh)}\n`,
     `- How it was measured, on which machine${busy}, and the rest: [docs/performance.md](docs/performance.md)\n`,
   ].join('');
 }
@@ -122,7 +122,7 @@ const plotted = { width: 760, height: 400, left: 60, right: 170, bottom: 40, top
 /** The cost of an embed, with a line for each thing that grows. Both scales are logarithmic. */
 function plot(growth: readonly Growth[]): string {
   const { width, height, left, right, bottom, top } = plotted;
-  // From 1 to 1,000,000 of something, and from 1 µs to 10 ms.
+  // The scales go from 1 to 1,000,000 of something, and from 1 µs to 10 ms.
   const x = (value: number) => (left + (Math.log10(value) / 6) * (width - left - right)).toFixed(1);
   const y = (value: number) =>
     (height - bottom - (Math.log10(value) / 4) * (height - bottom - top)).toFixed(1);

@@ -56,7 +56,7 @@ const site: GeneratedSite = {
   },
 };
 
-// In a function, as in a build: when it returns, its files and their embeds are freed.
+// A function frees its files and their embeds when it returns, as in a build.
 async function inlineSite() {
   const { scannable, unscanned } = listSiteFiles([directory], []);
   const made = await buildSite(site, scannable);
@@ -66,5 +66,5 @@ async function inlineSite() {
 }
 
 const inlined = await inlineSite();
-// As where no other integration writes later.
+// No other integration writes later.
 if (inlined) await recordSite(site, inlined);

@@ -1,12 +1,20 @@
 import { join } from 'node:path';
 import { median, type Usage } from './measure.ts';
-import type { Measured } from './run-sites.ts';
 import type { BenchSite } from './sites.ts';
 import type { VariantName } from './variants.ts';
 
-/** What `npm run bench` writes. */
+/** A site, and what its variants cost. */
+export interface Measured {
+  site: BenchSite;
+  /** The cost of each variant, once per round. */
+  runs: Partial<Record<VariantName, Usage[]>>;
+}
+
+/** The result that `npm run bench` writes. */
 export interface BenchResult {
+  /** The time of the run, in ISO format. */
   at: string;
+  /** The number and the model of the cores. */
   machine: string;
   /** Where the sites were: in memory or on a disk. */
   folder: string;
@@ -22,7 +30,8 @@ export const fullResult: string = join(resultsFolder, 'full.json');
 
 /** The measurements of a variant of a site, one per round. */
 export interface Row {
-  what: string;
+  /** The site and the variant, in words. */
+  subject: string;
   /** Whole figures, or compared with the same site without snippets: added to its figures, or times as much. */
   kind: 'whole' | 'added' | 'times';
   usages: Usage[];
@@ -70,8 +79,8 @@ export function rowsOf({ measured }: Pick<BenchResult, 'measured'>): Row[] {
         };
         return { wall: of('wall'), cpu: of('cpu'), memory: of('memory') };
       };
-      const what = nameOf(sizeOf(site), site);
-      return [{ what, kind, usages: usages.map(compare), aims: site.aims?.[name] ?? {} }];
+      const subject = nameOf(sizeOf(site), site);
+      return [{ subject, kind, usages: usages.map(compare), aims: site.aims?.[name] ?? {} }];
     }),
   );
 }
@@ -85,7 +94,7 @@ export function shown({ kind, usages }: Row, figure: keyof Usage): string {
   return Math.abs(value) < 0.1 ? `${sign}${(value * 1000).toFixed(0)} ms` : `${sign}${value.toFixed(2)} s`;
 }
 
-/** What one needs to judge the figures of a run. */
+/** Says what a reader needs to judge the figures of a run. */
 export function describeRun({ machine, at, rounds, folder, load }: BenchResult): string {
   const busy = ` Other work ran on the machine (${load.toFixed(0)} processes for ${coresOf(machine)} cores), so wall time says little, and the spread is wide.`;
   const run = `${machine}. ${at.slice(0, 10)}, ${rounds === 1 ? '1 round' : `${rounds} rounds`}, sites ${folder}.`;
@@ -114,7 +123,7 @@ export function tableOf(result: BenchResult, { withAims = false } = {}): string 
     const aim = row.aims[figure] === undefined ? '' : `, aim ${row.aims[figure]}`;
     return withAims ? `${shown(row, figure)} (${spread}${aim})` : shown(row, figure);
   };
-  const rows = rowsOf(result).map((row) => [row.what, ...kinds.map((figure) => cell(row, figure))]);
+  const rows = rowsOf(result).map((row) => [row.subject, ...kinds.map((figure) => cell(row, figure))]);
   return table([['', 'wall', 'CPU', 'memory'], ...rows]);
 }
 
@@ -134,6 +143,7 @@ const sizes: Record<NonNullable<BenchSite['grows']>, [name: string, of: (site: B
   everything: ['snippets, on 100,000 pages', ({ distinct }) => distinct],
 };
 
+/** How the cost of an embed changes with the size of a site. */
 export function growthOf({ measured }: Pick<BenchResult, 'measured'>): Growth[] {
   const [start, ...sites] = measured.filter(({ site }) => site.grows !== undefined);
   return [...Map.groupBy(sites, ({ site }) => sizes[site.grows ?? 'nothing'])].map(
@@ -148,6 +158,7 @@ export function growthOf({ measured }: Pick<BenchResult, 'measured'>): Growth[] 
   );
 }
 
+/** The costs of growing sites as a table in Markdown. */
 export function growthTable(growth: readonly Growth[]): string {
   const rows = growth.map(({ name, points }) => [
     name,

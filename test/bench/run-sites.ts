@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { approachesFor, generateSite, pageOf } from './generate-site.ts';
-import { measure, type Usage } from './measure.ts';
-import { sizeOf } from './result.ts';
+import { measure } from './measure.ts';
+import { type Measured, sizeOf } from './result.ts';
 import type { BenchSite } from './sites.ts';
 import { prepare, type Variant, type VariantName, variants } from './variants.ts';
 
@@ -16,17 +16,12 @@ const scripts = {
   pass: join(import.meta.dirname, 'pass-process.ts'),
 };
 
-const memory = '/dev/shm';
-/** Where sites are built. In memory if possible: a disk that is busy with earlier writes would distort the result. */
-export const sitesFolder: { path: string; isInMemory: boolean } = existsSync(memory)
-  ? { path: memory, isInMemory: true }
-  : { path: tmpdir(), isInMemory: false };
+const memoryFolder = '/dev/shm';
 
-export interface Measured {
-  site: BenchSite;
-  /** One per round. */
-  runs: Partial<Record<VariantName, Usage[]>>;
-}
+/** Where sites are built: in memory if possible, as a disk that is busy with earlier writes would distort the result. */
+export const sitesFolder: { path: string; isInMemory: boolean } = existsSync(memoryFolder)
+  ? { path: memoryFolder, isInMemory: true }
+  : { path: tmpdir(), isInMemory: false };
 
 /** Links all packages and this one into a folder, as if they were installed there. */
 async function install(folder: string): Promise<void> {
@@ -38,16 +33,19 @@ async function install(folder: string): Promise<void> {
   await symlink(root, join(folder, 'astro-snippets'), 'junction');
 }
 
+/** The service in its own process. */
 interface ServiceProcess {
+  /** The variables for a site that uses the service. */
   environment: Record<string, string>;
-  tell(told: { latency?: number; edition?: number }): Promise<void>;
+  /** Changes the latency, in milliseconds, or the edition of all contents. */
+  change(settings: { latency?: number; edition?: number }): Promise<void>;
   end(): void;
 }
 
 async function startService(folder: string): Promise<ServiceProcess> {
   const child = fork(join(import.meta.dirname, 'service-process.ts'), { stdio: 'inherit' });
-  const heard = <T>() => new Promise<T>((resolve) => child.once('message', resolve as never));
-  const { origin, ca } = await heard<{ origin: string; ca: string }>();
+  const nextMessage = <T>() => new Promise<T>((resolve) => child.once('message', resolve as never));
+  const { origin, ca } = await nextMessage<{ origin: string; ca: string }>();
   const authority = join(folder, 'authority.pem');
   await writeFile(authority, ca);
   return {
@@ -56,15 +54,16 @@ async function startService(folder: string): Promise<ServiceProcess> {
       SNIPPETS_RENDER_BASE_URL: origin,
       NODE_EXTRA_CA_CERTS: authority,
     },
-    async tell(told) {
-      const done = heard();
-      child.send(told);
+    async change(settings) {
+      const done = nextMessage();
+      child.send(settings);
       await done;
     },
     end: () => child.disconnect(),
   };
 }
 
+/** Is told how a run goes on. */
 interface RunEvents {
   say(line: string): void;
   /** Called after each round with everything measured so far. */
@@ -118,14 +117,14 @@ async function runRound(
   round: number,
   { folder, service, say }: { folder: string; service: ServiceProcess; say: (line: string) => void },
 ): Promise<void> {
-  await service.tell({ latency: site.latency });
+  await service.change({ latency: site.latency });
   // The other builds need the manifest of the cold build before them.
   const names = round % 2 === 0 ? site.variants : [...site.variants].sort(reversed);
   for (const name of names) {
     const variant = variants[name];
     const place = placeOf(folder, site, variant);
     await prepare(place, variant);
-    if (variant.command === 'refresh') await service.tell({ edition: round + 1 });
+    if (variant.command === 'refresh') await service.change({ edition: round + 1 });
     const environment = { ...service.environment, BENCH_CACHE: join(place, '.cache') };
     let arguments_: string[] = [variant.command];
     if (variant.command === 'pass') {
@@ -141,7 +140,7 @@ async function runRound(
   }
 }
 
-/** The peers in reverse order, after the variants that depend on this order. */
+/** Sorts the peers in reverse order, after the variants that depend on this order. */
 function reversed(a: VariantName, b: VariantName): number {
   const ours: VariantName[] = ['cold', 'warm', 'refresh'];
   const rank = (name: VariantName) =>
@@ -149,7 +148,7 @@ function reversed(a: VariantName, b: VariantName): number {
   return rank(a) - rank(b);
 }
 
-/** The pages as Astro would generate them. */
+/** Writes the pages as Astro would generate them. */
 function writePages(folder: string, site: BenchSite): void {
   for (let page = 0; page < site.pages; page++) {
     mkdirSync(join(folder, String(page)), { recursive: true });

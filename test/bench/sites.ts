@@ -5,7 +5,7 @@ import type { VariantName } from './variants.ts';
 /** One site with one latency of the service, and the variants measured on it. */
 export interface BenchSite extends SiteSize {
   name: string;
-  /** Of the service, in milliseconds. */
+  /** The latency of the service, in milliseconds. */
   latency: number;
   variants: VariantName[];
   /** How many times each variant runs per round, if more than once. */
@@ -27,9 +27,9 @@ const common = {
   latency: 0,
 } as const;
 
-/** With the same number of embeds, unless that is what grows. */
+/** Sites that grow in one way each. The number of embeds stays the same, unless it is what grows. */
 const growing = {
-  // Little more than the start of the process.
+  // A single page takes little more than the start of the process.
   nothing: [{ pages: 1 }],
   pages: [1_000, 10_000, 100_000].map((pages) => ({ pages })),
   snippets: [10, 1_000, 50_000].map((distinct) => ({ distinct })),
@@ -37,7 +37,7 @@ const growing = {
   content: [
     { contentSize: 100, pages: 2_000, distinct: 10 },
     { contentSize: 10_000, pages: 2_000, distinct: 10 },
-    // Of 5 MB each.
+    // These pages have 5 MB each.
     { contentSize: 1_000_000, pages: 20, distinct: 10 },
   ],
   everything: [{ pages: 100_000, distinct: 50_000 }],
