@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cleanEnvironment } from '../support/site/environment.ts';
 import { startProgram } from '../support/tools/command.ts';
+import { cleanEnvironment } from '../support/tools/environment.ts';
 
 /** The cost of one run of a command. */
 export interface Usage {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { certificate, httpServer } from '../support/http/tls-server.ts';
-import { cleanEnvironment } from '../support/site/environment.ts';
 import { createFolder } from '../support/site/folder.ts';
+import { cleanEnvironment } from '../support/tools/environment.ts';
 
 const run = promisify(execFile);
 const { directory: folder, write, remove } = await createFolder({});

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { sharedService } from '../support/site/built-site.ts';
-import { cleanEnvironment } from '../support/site/environment.ts';
 import { type Folder, folderWith } from '../support/site/folder.ts';
 import { cli } from '../support/tools/cli.ts';
+import { cleanEnvironment } from '../support/tools/environment.ts';
 
 const execute = promisify(execFile);
 

@@ -1,9 +1,9 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { describe, expect, test } from 'vitest';
+import { head, longAnswers } from '../support/http/long-answers.ts';
 import { httpServer, rawServer } from '../support/http/tls-server.ts';
 import { clientOf, limitedClientOf, serve } from '../support/http/wire.ts';
-import { head, longAnswers } from '../support/service/long-answers.ts';
 import { failureOf } from '../support/tools/failure.ts';
 
 /** Writes a piece every 20 ms, and repeats the last one. */

@@ -3,12 +3,12 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { startRecorder } from '../../support/service/recorder.ts';
+import { startRecorder } from '../../support/http/recorder.ts';
 import { webhookSecret } from '../../support/service/signed-call.ts';
 import { sharedSite } from '../../support/site/built-site.ts';
-import { cleanEnvironment } from '../../support/site/environment.ts';
 import { cli, startWatch } from '../../support/tools/cli.ts';
 import { codeBelow } from '../../support/tools/docs.ts';
+import { cleanEnvironment } from '../../support/tools/environment.ts';
 
 // Runs the recipes unchanged in a POSIX shell, which Windows does not have, with curl, awk and openssl.
 const describeRecipe = describe.skipIf(process.platform === 'win32');

@@ -2,11 +2,11 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { startRecorder } from '../../support/service/recorder.ts';
+import { startRecorder } from '../../support/http/recorder.ts';
 import { fileSite, sharedService } from '../../support/site/built-site.ts';
-import { cleanEnvironment } from '../../support/site/environment.ts';
 import { startProcess } from '../../support/tools/command.ts';
 import { codeBelow } from '../../support/tools/docs.ts';
+import { cleanEnvironment } from '../../support/tools/environment.ts';
 import { runWorkflow, triggersOf } from '../../support/tools/workflow.ts';
 
 // Runs the recipes of docs/publishing.md unchanged in a POSIX shell, which Windows does not have.

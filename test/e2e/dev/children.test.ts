@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { fetchPage, type SiteServer, startServer } from '../../support/http/server.ts';
 import { servedSite } from '../../support/site/built-site.ts';
+import { fetchPage, type SiteServer, startServer } from '../../support/site/server.ts';
 import { configWith, createSite, pageWith } from '../../support/site/site.ts';
 
 const { service, dev } = await servedSite(

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { startServer } from '../../support/http/server.ts';
 import { sharedService } from '../../support/site/built-site.ts';
+import { startServer } from '../../support/site/server.ts';
 import { temporarySite } from '../../support/site/site.ts';
 import { styledPage, styledSites } from '../../support/site/styled-sites.ts';
 import { sharedBrowser } from '../../support/tools/browser.ts';

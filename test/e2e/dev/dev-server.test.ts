@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { textWithoutAnswers } from '../../support/http/server.ts';
 import { servedSite } from '../../support/site/built-site.ts';
+import { textWithoutAnswers } from '../../support/site/server.ts';
 import { collectionOf, pageWith } from '../../support/site/site.ts';
 import { violationsOf } from '../../support/tools/accessibility.ts';
 import { sharedBrowser } from '../../support/tools/browser.ts';

@@ -4,9 +4,9 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { serveFolder } from '../../support/http/folder-server.ts';
 import { builtSite } from '../../support/site/built-site.ts';
 import { everyPlace, shown } from '../../support/site/every-place.ts';
+import { contents, siteWithOtherTools } from '../../support/site/other-tools.ts';
 import type { Site } from '../../support/site/site.ts';
 import { sharedBrowser } from '../../support/tools/browser.ts';
-import { contents, siteWithOtherTools } from '../../support/tools/other-tools.ts';
 
 const browser = await sharedBrowser();
 

@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
 import { sharedService } from '../../support/site/built-site.ts';
-import { cleanEnvironment } from '../../support/site/environment.ts';
 import { createFolder } from '../../support/site/folder.ts';
+import { cleanEnvironment } from '../../support/tools/environment.ts';
 import { packPackage } from '../../support/tools/registry.ts';
 
 const execute = promisify(execFile);

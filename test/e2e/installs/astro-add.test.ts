@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryService } from '../../support/service/service.ts';
-import { networkSettings } from '../../support/site/environment.ts';
 import { folderWith } from '../../support/site/folder.ts';
 import { temporarySite } from '../../support/site/site.ts';
+import { networkSettings } from '../../support/tools/environment.ts';
 import { packPackage, startRegistry } from '../../support/tools/registry.ts';
 
 test('npx astro add astro-snippets installs only the published files and adds the package to the config, and the site builds', async () => {

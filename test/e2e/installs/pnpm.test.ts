@@ -4,9 +4,9 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
 import { temporaryService } from '../../support/service/service.ts';
-import { cleanEnvironment, networkSettings } from '../../support/site/environment.ts';
 import { folderWith } from '../../support/site/folder.ts';
 import { collectionOf, configWith } from '../../support/site/site.ts';
+import { cleanEnvironment, networkSettings } from '../../support/tools/environment.ts';
 import { packPackage } from '../../support/tools/registry.ts';
 
 const execute = promisify(execFile);

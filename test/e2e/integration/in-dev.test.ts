@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { images, startImageHost } from '../../support/http/images.ts';
-import { fetchPage, type SiteServer, startServer } from '../../support/http/server.ts';
 import { serviceCertificate } from '../../support/service/authority.ts';
 import { builtSite, fileSite } from '../../support/site/built-site.ts';
 import { mdxFeed } from '../../support/site/mdx-feed.ts';
+import { fetchPage, type SiteServer, startServer } from '../../support/site/server.ts';
 import { configWith } from '../../support/site/site.ts';
 import { sharedBrowser } from '../../support/tools/browser.ts';
 

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { temporaryService } from '../../support/service/service.ts';
-import { cleanEnvironment } from '../../support/site/environment.ts';
 import { temporarySite } from '../../support/site/site.ts';
+import { cleanEnvironment } from '../../support/tools/environment.ts';
 
 test('a build in a process that has prerendered pages before still inlines an embed in public/', async () => {
   const service = await temporaryService({ 1: '<b>one</b>' });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { builtSite } from '../../support/site/built-site.ts';
-import { contents, siteWithOtherTools } from '../../support/tools/other-tools.ts';
+import { contents, siteWithOtherTools } from '../../support/site/other-tools.ts';
 
 const { site } = await builtSite(contents, siteWithOtherTools);
 

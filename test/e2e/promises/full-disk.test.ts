@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { temporaryService } from '../../support/service/service.ts';
-import { cleanEnvironment } from '../../support/site/environment.ts';
 import { astroCommand } from '../../support/site/installation.ts';
 import { temporarySite } from '../../support/site/site.ts';
+import { cleanEnvironment } from '../../support/tools/environment.ts';
 
 /** Runs a shell script where `dist` is a disk of 1 MB. A mount namespace needs no privileges on Linux. */
 function onSmallDisk(cwd: string, script: string, environment: Record<string, string>) {

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { longAnswers } from '../../support/http/long-answers.ts';
 import { certificate, httpServer, rawServer, type TlsServer } from '../../support/http/tls-server.ts';
 import { apiKey, serve } from '../../support/http/wire.ts';
-import { longAnswers } from '../../support/service/long-answers.ts';
 import { folderWith } from '../../support/site/folder.ts';
 
 test('memory grows by less than 50 MB, whatever the service sends', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { textWithoutAnswers } from '../../support/http/server.ts';
 import { servedSite } from '../../support/site/built-site.ts';
+import { textWithoutAnswers } from '../../support/site/server.ts';
 import { configWith } from '../../support/site/site.ts';
 
 const { service, dev } = await servedSite(

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect } from 'vitest';
-import { type SiteServer, startServer } from '../http/server.ts';
 import { startTestService, type TestService } from '../service/service.ts';
+import { type SiteServer, startServer } from './server.ts';
 import { createSite, type Site } from './site.ts';
 
 type Files = Record<string, string>;

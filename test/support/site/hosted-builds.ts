@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { authorityFile } from '../service/authority.ts';
-import { cleanEnvironment } from './environment.ts';
+import { cleanEnvironment } from '../tools/environment.ts';
 import { astroFolder } from './installation.ts';
 
 export interface HostedBuild {

@@ -6,7 +6,7 @@ import { expect, onTestFinished } from 'vitest';
 import type { TestService } from '../service/service.ts';
 import { type CliResult, cli } from '../tools/cli.ts';
 import { type RunningCommand, startProgram } from '../tools/command.ts';
-import { cleanEnvironment } from './environment.ts';
+import { cleanEnvironment } from '../tools/environment.ts';
 import { createFolder } from './folder.ts';
 import { runInHost } from './hosted-builds.ts';
 import { astroCommand, astroVersion, sitesFolder } from './installation.ts';

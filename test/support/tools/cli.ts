@@ -6,7 +6,7 @@ import type { Cli } from '../../../src/cli/terminal/cli.ts';
 import type { CliHost, OutputStream } from '../../../src/cli/terminal/cli-host.ts';
 import { Terminal } from '../../../src/cli/terminal/terminal.ts';
 import { type Clock, systemClock } from '../../../src/client/clock.ts';
-import { cleanEnvironment } from '../site/environment.ts';
+import { cleanEnvironment } from './environment.ts';
 
 export interface CliOptions {
   clock?: Clock;

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { cleanEnvironment } from '../site/environment.ts';
 import { snippetsCommand } from '../site/installation.ts';
+import { cleanEnvironment } from './environment.ts';
 
 export interface RunningCommand {
   process: ChildProcess;

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { type LocalServer, startLocalServer } from '../http/local-server.ts';
+import { type LocalServer, startLocalServer } from './local-server.ts';
 
 /** A stand-in for a service that the docs' recipes call. */
 export interface Recorder extends LocalServer {

@@ -1,5 +1,5 @@
-import { byAstro } from '../site/installation.ts';
-import { configWith } from '../site/site.ts';
+import { byAstro } from './installation.ts';
+import { configWith } from './site.ts';
 
 // Astro 5 has no other Markdown processor than Remark.
 const processor: [imports: string, setting: string] = [

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { expect, vi } from 'vitest';
 import { defaultLimits } from '../../../src/client/limits.ts';
 import type { TestService } from '../service/service.ts';
-import type { Site } from '../site/site.ts';
+import type { Site } from './site.ts';
 
 export interface SiteServer {
   /** `http://localhost:…` */
