@@ -62,7 +62,7 @@ export function createApi({
   beforeAnswer,
 }: ApiParts): OpenAPIHono<ApiEnvironment> {
   const refuse = refusalWith(websiteUrl);
-  // One answer stands for a snippet that is missing, not published, or another organization's.
+  // Callers cannot tell whether a snippet is missing, not published, or another organization's.
   const notFound = (id: string | undefined) =>
     refuse(404, `There is no published snippet ${id} in this organization.`);
   const api = new OpenAPIHono<ApiEnvironment>({

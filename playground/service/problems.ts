@@ -19,7 +19,7 @@ export type ProblemStatus = 400 | 401 | 402 | 403 | 404 | 405 | 413 | 500 | 502 
 /** The text of the page that explains a status. */
 interface ProblemExplanation {
   explanation: string;
-  /** What to do about it. */
+  /** The next step for a reader. */
   advice: string;
 }
 

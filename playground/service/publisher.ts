@@ -14,7 +14,7 @@ export interface Publication {
   output: string;
 }
 
-/** Where the site shows a snippet, according to the record of its last build or refresh. */
+/** The places where the site shows a snippet, according to the record of its last build or refresh. */
 export interface ShownPlaces {
   /** Files of the site's output, such as `pricing/index.html`. */
   pages: readonly string[];
@@ -37,7 +37,7 @@ export interface Publisher {
   publish(startedAt?: number): void;
   /** The current or last update. */
   latest(): Publication | undefined;
-  /** Where a snippet is shown, if the site has a usable record. */
+  /** The places where a snippet is shown, if the site has a usable record. */
   shown(id: number): ShownPlaces | undefined;
   /**
    * Makes a preview look as on a page of the site: the markup before the snippet (style sheets and start tags), and the path

@@ -10,7 +10,7 @@ import { listPlaces, type PlacedRequest } from './places.ts';
 /** A request that failed, and the places that need its snippet. */
 export interface FailedSnippet extends PlacedRequest {
   error: SnippetFailure;
-  /** When the last good content was fetched, if pages show that instead: milliseconds since the epoch. */
+  /** The time at which the last good content was fetched, if pages show that: milliseconds since the epoch. */
   fetchedAt?: number;
 }
 
@@ -23,7 +23,7 @@ const maxParamsLength = 80;
  * Describes failures, those with the same cause together: a few snippets one by one, many in one paragraph with examples.
  *
  * @param describe describes one snippet.
- * @param endOfGroup what follows the paragraph about many snippets.
+ * @param endOfGroup text to put after the paragraph about many snippets.
  */
 export function describeByCause(
   failed: readonly FailedSnippet[],
@@ -53,7 +53,7 @@ export function describeByCause(
 const causeOf = ({ error }: FailedSnippet): string =>
   `${error.code} ${isAnswer(error) && failureReason(error)}`;
 
-/** The status and title that the service sent, or what went wrong without an answer. */
+/** The reason of a failure: the status and title that the service sent, or the client's own words. */
 export const failureReason = (error: SnippetFailure): string =>
   isAnswer(error) ? `${error.status} ${error.title}` : error.reason;
 
@@ -76,7 +76,7 @@ export function describePlaces(
   return [listPlaces(places), placeOf?.({ id: String(request.id) })].filter(Boolean).join(', ');
 }
 
-/** The lines below a heading. Those that are `undefined` or empty are left out. */
+/** The lines below a heading. Lines that are `undefined` or empty are left out. */
 type Lines = readonly (string | undefined)[];
 
 /** A heading with the reason and the code, the details that the service sent, and more lines, indented. */

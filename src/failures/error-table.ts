@@ -1,6 +1,6 @@
 import type { SnippetErrorCode } from '../client/snippet-error.ts';
 
-/** Why a snippet that arrived must not be shown, or an embed is invalid: what goes wrong besides fetching. */
+/** Why a snippet that arrived must not be shown, or an embed is invalid. The codes of fetching are the client's. */
 export type SiteErrorCode =
   | 'sanitize-failed'
   | 'too-many-tags'
@@ -20,7 +20,7 @@ export type SiteErrorCode =
   | 'params-failed'
   | 'not-cached';
 
-/** What is wrong before any snippet is fetched, or with the output as a whole. */
+/** An error before any snippet is fetched, or of the output as a whole. */
 type SetupErrorCode =
   | 'missing-key'
   | 'missing-url'
@@ -45,7 +45,7 @@ type SetupErrorCode =
 export type ErrorCode = SnippetErrorCode | SiteErrorCode | SetupErrorCode;
 
 /**
- * What a failure means for a build.
+ * The consequence of a failure for a build.
  *
  * - `end`: every request would fail the same way, so no more are made.
  * - `fail`: something has to be fixed. The build fails even if the embed has children.
@@ -57,7 +57,7 @@ interface ErrorDescription {
   consequence: Consequence;
   /** A sentence without a period, for failures with different reasons, and for `doctor`. */
   title?: string;
-  /** What to do next. */
+  /** The next step for whoever reads the error. */
   hint: string;
 }
 
@@ -68,7 +68,7 @@ interface TitledErrorDescription extends ErrorDescription {
 /** Every error code, with its consequence, title and hint. A new code goes into a union above, and gets a row here. */
 export const errorTable: Record<ErrorCode, ErrorDescription> &
   Record<SnippetErrorCode, TitledErrorDescription> = {
-  // The key serves all requests, and Node runs all of them.
+  // Every request would fail the same way: the key and Node are the same for all of them.
   unauthorized: {
     consequence: 'end',
     title: 'The API key is not valid',
@@ -85,7 +85,7 @@ export const errorTable: Record<ErrorCode, ErrorDescription> &
     hint: 'Install a newer Node, here and where the site is deployed.',
   },
 
-  // Only a change of the site, its settings or the snippet helps.
+  // The site, its settings or the snippet has to change.
   forbidden: {
     consequence: 'fail',
     title: 'The API key lacks a permission',
@@ -332,5 +332,5 @@ export const errorTable: Record<ErrorCode, ErrorDescription> &
   },
 };
 
-/** What an error of a snippet means for a build. */
+/** The consequence of a snippet's error for a build. */
 export const consequenceOf = ({ code }: { code: ErrorCode }): Consequence => errorTable[code].consequence;

@@ -18,18 +18,18 @@ export function failureWarnings(failed: readonly FailedSnippet[], placeOf?: Plac
   return describeByCause(failed, placeOf, describe, (group) => `\n${shownInstead(group)}.`);
 }
 
-/** What pages show of a snippet, as far as warnings are concerned. */
+/** The part of a shown snippet that warnings are about. */
 export interface ShownContent {
-  /** Why older content is shown. */
+  /** The error because of which older content is shown. */
   error?: SnippetFailure | undefined;
-  /** When the content was fetched: milliseconds since the epoch. */
+  /** The time at which the content was fetched, in milliseconds since the epoch. */
   fetchedAt?: number | undefined;
-  /** What is wrong with the content, as sentences. */
+  /** Flaws of the content, as sentences. */
   warnings: readonly string[];
 }
 
 /**
- * Warnings about content that is shown: that it is not current, and what is wrong with it.
+ * Warnings about content that is shown: older content, and content with flaws.
  *
  * @param snippets by the keys of their requests.
  */

@@ -14,7 +14,7 @@ export const isWithoutKey = ({ apiKey, missingKey }: Settings): boolean =>
 /** A setting without which no request can be made. */
 export interface MissingSetting {
   code: ErrorCode;
-  /** What is missing, as a sentence without its period. */
+  /** The setting that is missing, in a sentence without its period. */
   text: string;
 }
 
@@ -35,7 +35,7 @@ export const withoutKeyWarning = (settings: Settings): string =>
 /**
  * Checks that requests can be made.
  *
- * @param neededFor what needs a snippet, such as a page.
+ * @param neededFor the page, or whatever else needs a snippet.
  * @returns the API key.
  * @throws AstroError that names everything that is missing.
  */

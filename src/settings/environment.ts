@@ -20,7 +20,7 @@ const variablePrefix = 'SNIPPETS_';
 /** Environment variables, by their names. */
 export type Environment = Record<string, string | undefined>;
 
-/** Which `.env` files are read. */
+/** The `.env` files that are read. */
 export interface EnvironmentFiles {
   /** Vite's mode, such as `production`. With `staging`, `.env.staging` is read, too. */
   mode: string;
@@ -28,7 +28,7 @@ export interface EnvironmentFiles {
   directory: string | false;
 }
 
-/** What `readEnvironment` needs to know about the process. */
+/** The part of the process that `readEnvironment` needs. */
 export interface ProcessEnvironment {
   env: Environment;
   /** The folder to which the path of a key file is relative, if `.env` files have no folder of their own. */

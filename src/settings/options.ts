@@ -10,7 +10,7 @@ export interface PageOfEmbed {
   lang: string | undefined;
 }
 
-/** Where answers are cached, and how old they may be. */
+/** The storage of the cache, and the age up to which a build uses cached answers. */
 export interface CacheOptions {
   /** An unstorage driver, or the name of one, such as `'redis'`. @default files in Astro's cache directory */
   driver?: string | Driver | undefined;
@@ -20,7 +20,7 @@ export interface CacheOptions {
   maxAge?: string | undefined;
 }
 
-/** Which images of snippets the site serves itself. */
+/** The images of snippets that the site serves itself. */
 export interface ImageOptions {
   /** The hosts whose images are downloaded, such as `['cdn.example']`; with its port where it is not 443. */
   hosts: string[];
@@ -161,11 +161,11 @@ export interface ParsedCacheOptions extends Omit<CacheOptions, 'maxAge'> {
   maxAge: number;
 }
 
-/** What is done to content before it goes into a page as HTML. */
+/** The rules that are applied to content before it goes into a page as HTML. */
 export interface HtmlRules extends Pick<ParsedOptions, 'sanitize' | 'scripts' | 'strict'> {
   /** Whether the classes that a snippet uses are collected. */
   classes?: boolean | undefined;
-  /** What to do with inline scripts and styles: nothing, warn, or add their hashes to the page's policy. */
+  /** How inline scripts and styles are treated: not at all, with a warning, or with hashes in the page's policy. */
   policy: 'none' | 'warn' | 'hash';
   /** Puts the site's base before root-relative URLs, if it is set. */
   links?: Pick<SiteUrls, 'base' | 'trailingSlash'> | undefined;

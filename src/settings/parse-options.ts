@@ -130,7 +130,7 @@ function succeeds(call: () => unknown): boolean {
   }
 }
 
-/** What is wrong with an option, as one or more lines. */
+/** Says what is wrong with an option, in one or more lines. */
 function describeIssue(issue: z.core.$ZodIssue, parentPath: readonly PropertyKey[] = []): string[] {
   const path = [...parentPath, ...issue.path];
   if (issue.code === 'invalid_union') {

@@ -34,11 +34,11 @@ export interface CacheFolders {
   imageFolder: string | undefined;
 }
 
-/** Where Astro puts files with a hash in their names. */
+/** The place where Astro puts files with a hash in their names. */
 export interface Assets {
   /** The folder in the output, such as `_astro`. */
   folder: string;
-  /** What URLs begin with: the base path or `assetsPrefix`, which may depend on a file's extension. */
+  /** The start of URLs: the base path or `assetsPrefix`, which may depend on a file's extension. */
   prefix: string | Record<string, string>;
 }
 
@@ -48,7 +48,7 @@ export interface ImageSettings {
   assets: Assets;
 }
 
-/** What Astro's config adds to the settings. All of it is missing where Astro does not make the site. */
+/** The settings that come from Astro's config. All of them are missing if Astro does not make the site. */
 export interface SiteConfig {
   /** Astro's cache directory, in which ours is made. */
   cacheDirectory?: string;

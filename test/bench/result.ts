@@ -16,7 +16,7 @@ export interface BenchResult {
   at: string;
   /** The number and the model of the cores. */
   machine: string;
-  /** Where the sites were: in memory or on a disk. */
+  /** The place of the sites: in memory or on a disk. */
   folder: string;
   rounds: number;
   /** The load average of the last minute. If it exceeds the number of cores, other work ran too. */

@@ -18,7 +18,7 @@ const scripts = {
 
 const memoryFolder = '/dev/shm';
 
-/** Where sites are built: in memory if possible, as a disk that is busy with earlier writes would distort the result. */
+/** The folder where sites are built: in memory if possible, as a disk that is busy with earlier writes would distort the result. */
 export const sitesFolder: { path: string; isInMemory: boolean } = existsSync(memoryFolder)
   ? { path: memoryFolder, isInMemory: true }
   : { path: tmpdir(), isInMemory: false };

@@ -2,7 +2,7 @@ import type { SiteSize } from './generate-site.ts';
 import type { Usage } from './measure.ts';
 import type { VariantName } from './variants.ts';
 
-/** One site with one latency of the service, and the variants measured on it. */
+/** A site with one latency of the service, and the variants measured on it. */
 export interface BenchSite extends SiteSize {
   name: string;
   /** The latency of the service, in milliseconds. */
@@ -14,7 +14,7 @@ export interface BenchSite extends SiteSize {
   aims?: Partial<Record<VariantName, Partial<Usage>>>;
   /** Whether aims and results are differences instead of ratios. */
   isAdded?: true;
-  /** What grows from one site to the next, if growth is measured. */
+  /** The size that grows from one site to the next, if growth is measured. */
   grows?: keyof typeof growing;
 }
 

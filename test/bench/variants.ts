@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** One way to get snippets into a site, and the state in which it is built. */
+/** A way to get snippets into a site, and the state in which it is built. */
 export interface Variant {
   name: string;
   approach: string;

@@ -8,7 +8,7 @@ import type { Snippet, SnippetVersion } from '../store/snippets.ts';
 import type { WebhookSender } from '../webhooks.ts';
 import type { Html, PageFacts } from './page-facts.ts';
 
-/** What the pages of the website work with. */
+/** The parts of the service that the pages of the website work with. */
 export interface WebsiteParts extends Pick<ServiceOptions, 'publisher' | 'onSignIn' | 'onLinkWanted'> {
   store: Store;
   faults: Faults;

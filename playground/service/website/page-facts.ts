@@ -3,7 +3,7 @@ import type { HtmlEscapedString } from 'hono/utils/html';
 /** Markup from the `html` tag, which waits for promises inside it. */
 export type Html = HtmlEscapedString | Promise<HtmlEscapedString>;
 
-/** What a page tells the layout around it. */
+/** The facts that a page tells the layout around it. */
 export interface PageFacts {
   title: string;
   /** The current section. @default the one at the start of the path */

@@ -4,7 +4,7 @@ import { parseParams } from '../schemas.ts';
 import type { NewSnippet, Snippet, Typed } from '../store/snippets.ts';
 import { renderTemplate, unfilledVariables } from '../template.ts';
 
-/** What the editor of a snippet sends. */
+/** The form that the editor of a snippet sends. */
 export interface SnippetForm extends Typed {
   /** The name of the button, such as `publish`. */
   action: string;

@@ -10,22 +10,22 @@ export interface Cdn extends LocalServer {
 /**
  * Starts a CDN that caches each answer until its URL is purged.
  *
- * @param origin asked for what is not cached.
+ * @param origin the host that is asked for what is not cached.
  */
 export async function startCdn(origin: () => string): Promise<Cdn> {
-  const kept = new Map<string, { status: number; type: string; body: string }>();
+  const cache = new Map<string, { status: number; type: string; body: string }>();
   const purges: string[][] = [];
   const server = await startLocalServer(async (request, response) => {
     const url = `http://${request.headers.host}${request.url}`;
     if (request.method === 'POST') {
       const { files } = JSON.parse(await text(request)) as { files: string[] };
       purges.push(files);
-      for (const file of files) kept.delete(file);
+      for (const file of files) cache.delete(file);
       response.end();
       return;
     }
-    const answer = kept.get(url) ?? (await ask(`${origin()}${request.url}`));
-    kept.set(url, answer);
+    const answer = cache.get(url) ?? (await ask(`${origin()}${request.url}`));
+    cache.set(url, answer);
     response.writeHead(answer.status, { 'content-type': answer.type }).end(answer.body);
   });
   return { ...server, purges };

@@ -13,11 +13,11 @@ function flood(socket: TLSSocket, piece: string | Buffer): void {
   more();
 }
 
-// Made once, before any request waits for it.
+// The bomb is made once, before any request waits for it.
 const bomb = gzipSync(Buffer.alloc(100 * 2 ** 20));
 
 /** Answers that are too long, and how requests for them fail. */
-export const longAnswers: [what: string, code: string, answer: (socket: TLSSocket) => void][] = [
+export const longAnswers: [name: string, code: string, answer: (socket: TLSSocket) => void][] = [
   [
     'an endless body',
     'too-large',

@@ -7,8 +7,8 @@ import { SnippetClient, type SnippetClientOptions } from '../../../src/client/in
 import { instantClock } from '../service/clock.ts';
 
 /**
- * msw's `setupServer` does not see undici's own requests and lets them through to the real network. This network sees every
- * HTTP request of the process, and rejects requests without a handler.
+ * A network that sees every HTTP request of the process, and rejects requests without a handler. msw's own `setupServer` does
+ * not see undici's requests, and lets them through to the real network.
  */
 export const network = defineNetwork({
   ...defaultNetworkOptions,
@@ -24,9 +24,11 @@ export function answerRequests(): void {
 }
 
 export const apiKey = 'sk_test_3f1c9a6b52d84e07';
+
 export const renderBaseUrl = 'https://render.test/delivery';
 export const retrieveBaseUrl = 'https://retrieve.test/content/v1';
 
+/** A client on this network, whose waits end at once. */
 export function client(options: Partial<SnippetClientOptions> = {}): SnippetClient {
   return new SnippetClient(
     { apiKey, renderBaseUrl, retrieveBaseUrl, patience: 0, ...options },
@@ -36,7 +38,11 @@ export function client(options: Partial<SnippetClientOptions> = {}): SnippetClie
 
 type Answer = () => Response | Promise<Response>;
 
-/** Sets the answers of both variants. Requests get them in turn, then the last one again. */
+/**
+ * Sets the answers of both variants. Requests get the answers in turn, and then the last answer again.
+ *
+ * @returns the requests, each with its variant.
+ */
 export function answer(answers: { render?: Answer[]; retrieve?: Answer[] }): { asked: string[] } {
   const asked: string[] = [];
   const handler = (variant: 'render' | 'retrieve', url: string) => {
@@ -57,11 +63,13 @@ export function answer(answers: { render?: Answer[]; retrieve?: Answer[] }): { a
   return { asked };
 }
 
+/** An answer with JSON. */
 export const json =
   (body: JsonBodyType, status = 200): Answer =>
   () =>
     HttpResponse.json(body, { status });
 
+/** An answer with a problem object (specification, section 2). */
 export const problem =
   (status: number, fields: Record<string, unknown> = {}, headers: Record<string, string> = {}): Answer =>
   () =>

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './free-port.ts';
 
+/** A running Redis. */
 export interface Redis {
   url: string;
   /** Kills the server, like a crash. */

@@ -11,6 +11,7 @@ import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 import selfsigned from 'selfsigned';
 
+/** A running server for TLS. */
 export interface TlsServer {
   /** `https://localhost:…` */
   origin: string;
@@ -20,6 +21,7 @@ export interface TlsServer {
   close(): Promise<void>;
 }
 
+/** A certificate that signs itself. */
 export interface TestCertificate {
   key: string;
   cert: string;
@@ -27,6 +29,7 @@ export interface TestCertificate {
   ca: string;
 }
 
+/** Makes a certificate for a host. */
 export async function makeCertificate({
   name = 'localhost',
   notBeforeDate,
@@ -46,7 +49,7 @@ export async function makeCertificate({
   return { key: made.private, cert: made.cert, ca: made.cert };
 }
 
-/** One certificate per test file, since creating one takes longer than most tests. */
+/** The certificate of a test file. A certificate for each test would take longer than most tests. */
 export const certificate = await makeCertificate();
 
 type Answer = (request: Http2ServerRequest, response: Http2ServerResponse) => void;
@@ -58,7 +61,7 @@ interface HttpServerOptions {
   settings?: Settings;
 }
 
-/** A server for HTTP/2 and HTTP/1.1, or for HTTP/1.1 alone. */
+/** Starts a server for HTTP/2 and HTTP/1.1, or for HTTP/1.1 alone. */
 export function httpServer(
   answer: Answer,
   { http2 = true, using = certificate, settings = {} }: HttpServerOptions = {},
@@ -72,8 +75,8 @@ export function httpServer(
 }
 
 /**
- * A server that writes raw bytes, for answers that no HTTP server would send. `respond` is called when the headers of a
- * request have arrived.
+ * Starts a server that writes raw bytes, for answers that no HTTP server would send. `respond` is called when the headers of
+ * a request have arrived.
  */
 export function rawServer(
   respond: (socket: TLSSocket, request: string) => void,
@@ -95,6 +98,7 @@ export function rawServer(
   );
 }
 
+/** A running proxy. */
 export interface TunnelProxy {
   /** `http://127.0.0.1:…` */
   origin: string;
@@ -103,7 +107,7 @@ export interface TunnelProxy {
   close(): Promise<void>;
 }
 
-/** A proxy with tunnels (CONNECT) to servers on this machine. */
+/** Starts a proxy with tunnels (CONNECT) to servers on this machine. */
 export async function tunnelProxy(): Promise<TunnelProxy> {
   const asked: string[] = [];
   const proxy = createHttpServer().on('connect', (request, socket: Socket) => {

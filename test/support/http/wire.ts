@@ -5,21 +5,23 @@ import { serviceCertificate } from '../service/authority.ts';
 import { instantClock } from '../service/clock.ts';
 import { certificate, httpServer } from './tls-server.ts';
 
-// For tests of the client against real servers. Everything that a test opens is closed when it ends, last first.
+// Tests of the client run against real servers. Everything that a test opens is closed when it ends, last first.
 
 export const apiKey = 'sk_wire_8d1f27c3a9e64b50';
 
+/** Closes something when the running test ends. */
 export function closeAfterwards(thing: { close(): Promise<void> }): void {
   onTestFinished(() => thing.close());
 }
 
+/** Waits for a server, and closes it when the running test ends. */
 export async function serve<T extends { close(): Promise<void> }>(server: Promise<T>): Promise<T> {
   const running = await server;
   closeAfterwards(running);
   return running;
 }
 
-/** A client that trusts the server. Its waits end at once. */
+/** Makes a client that trusts the server, and whose waits end at once. */
 export function clientOf(
   server: { origin: string },
   options: Partial<SnippetClientOptions> = {},
@@ -27,7 +29,7 @@ export function clientOf(
   return limitedClientOf(server, {}, options);
 }
 
-/** The same with non-public limits. */
+/** Makes such a client with limits that are not public. */
 export function limitedClientOf(
   server: { origin: string },
   limits: Partial<Limits>,
@@ -41,7 +43,7 @@ export function limitedClientOf(
   return client;
 }
 
-/** The URL of a server that every command in this process trusts. */
+/** Starts a server that every command in this process trusts. @returns its URL. */
 export async function trustedServer(...[answer]: Parameters<typeof httpServer>): Promise<string> {
   return (await serve(httpServer(answer, { using: serviceCertificate() }))).origin;
 }

@@ -7,6 +7,7 @@ import {
 import { parseOptions } from '../../../src/settings/parse-options.ts';
 import { resolveSettings, type Settings } from '../../../src/settings/settings.ts';
 
+/** The key of tests without a real service. */
 export const apiKey = 'sk_test_3f1c9a6b52d84e07';
 
 /** The settings of a run, by default without a cache. */
@@ -18,8 +19,16 @@ export function settingsWith(more: Partial<Settings> = {}): Settings {
 /** How a service can fail. A number is the status of a problem. */
 export type Failing = 'network' | 'timeout' | 401 | 402 | 403 | 404 | 500;
 
-/** A service that gives these answers (content or a failure) in turn, and then repeats the last one. */
-export function fakeService(...answers: (string | { fails: Failing })[]) {
+/** A service without a network. */
+export interface FakeService {
+  /** The parts with which a client asks this service. */
+  parts: ClientParts;
+  /** How many requests were made. */
+  readonly asked: number;
+}
+
+/** Makes a service that gives these answers (content or a failure) in turn, and then repeats the last answer. */
+export function fakeService(...answers: (string | { fails: Failing })[]): FakeService {
   let asked = 0;
   const transport: Transport = {
     capacity: Number.POSITIVE_INFINITY,

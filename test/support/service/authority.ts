@@ -4,12 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Certificate, createCertificate } from '../../../playground/service/certificate.ts';
 
-// One authority per test run. Node reads NODE_EXTRA_CA_CERTS only when a process starts, so it is set before the first
-// worker starts: commands that run in a worker trust every test service, as a user's process would.
-
-/** Called by Vitest before the first worker starts. */
+/**
+ * Makes the authority of this test run. Vitest calls this before the first worker starts.
+ *
+ * Node reads NODE_EXTRA_CA_CERTS only when a process starts, so the variable is set here: commands that run in a worker trust
+ * every test service, as a user's process would.
+ */
 export default async function createAuthority(): Promise<(() => Promise<void>) | undefined> {
-  // Another project of this run has made it already.
+  // Another project of this run may have made the authority already.
   if (process.env['TEST_AUTHORITY'] !== undefined) return undefined;
   const folder = await mkdtemp(join(tmpdir(), 'snippets-authority-'));
   const certificate = await createCertificate();

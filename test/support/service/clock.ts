@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Clock } from '../../../src/client/clock.ts';
 
+/** A clock whose waits take no real time. */
 export interface TestClock extends Clock {
   /** The requested waits in milliseconds, in order. */
   readonly waits: number[];
@@ -9,7 +10,7 @@ export interface TestClock extends Clock {
 
 const start = Date.parse('2026-01-01T00:00:00Z');
 
-/** A clock where each wait ends at once and advances the time. For one wait at a time. */
+/** Makes a clock on which each wait ends at once and advances the time. There can be one wait at a time. */
 export function instantClock({ random = 0.5 } = {}): TestClock {
   let now = start;
   const waits: number[] = [];
@@ -21,7 +22,7 @@ export function instantClock({ random = 0.5 } = {}): TestClock {
       signal?.throwIfAborted();
       waits.push(milliseconds);
       now += milliseconds;
-      // A macrotask, so that a loop of waits cannot starve the rest of the test.
+      // A macrotask lets the rest of the test run: a loop of waits would starve it.
       await setImmediate();
       signal?.throwIfAborted();
     },
@@ -30,11 +31,12 @@ export function instantClock({ random = 0.5 } = {}): TestClock {
 
 /** A wait that has begun. */
 export interface Wait {
+  /** When the wait ends, in milliseconds since the epoch. */
   at: number;
   end(): void;
 }
 
-/** Adds a wait to those of a clock. It ends early if its signal is aborted. */
+/** Adds a wait to the waits of a clock. A wait ends early if its signal is aborted. */
 function beginWait(waiting: Set<Wait>, at: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
@@ -59,9 +61,9 @@ function beginWait(waiting: Set<Wait>, at: number, signal: AbortSignal | undefin
 }
 
 /**
- * A clock for many waits at once. After a quiet moment, the time advances to the end of the next wait.
+ * Makes a clock for many waits at once. After a quiet moment, the time advances to the end of the next wait.
  *
- * @param quietFor that moment, in milliseconds. 0 means two turns of the event loop, if nothing else is waited for.
+ * @param quietFor the length of a quiet moment, in milliseconds. 0 means two turns of the event loop, if nothing else is waited for.
  * @param step how far the time advances with each reading, in milliseconds. Waits then end like Node's timers, which
  *   ignore fractions of a millisecond.
  */
@@ -105,12 +107,13 @@ export function virtualClock({
   };
 }
 
+/** A clock whose waits the test ends. */
 export interface SteppedClock extends Clock {
   /** Resolves with the first wait when there is one. */
   waiting(): Promise<Wait>;
 }
 
-/** A clock where only the test ends a wait. The time then advances to its end. */
+/** Makes a clock on which only the test ends a wait. The time then advances to the end of the wait. */
 export function steppedClock({ random = 0.5 } = {}): SteppedClock {
   let now = start;
   const waits = new Set<Wait>();

@@ -11,6 +11,7 @@ export interface TestService extends Service {
     'SNIPPETS_API_KEY' | 'SNIPPETS_RENDER_BASE_URL' | 'SNIPPETS_RETRIEVE_BASE_URL' | 'NODE_EXTRA_CA_CERTS',
     string
   >;
+  /** A key that may retrieve, and not render. */
   publicKey: string;
   idOfAnotherOrganization: number;
   organizationId: number;
@@ -29,6 +30,7 @@ export interface TestService extends Service {
   clearFaults(): void;
 }
 
+/** Requests that wait for their answers. */
 export interface Hold {
   /** Resolves when this many requests have arrived, including those that a client has given up. */
   asked(requests?: number): Promise<void>;
@@ -36,6 +38,7 @@ export interface Hold {
   release(): void;
 }
 
+/** Starts a service with these snippets, by their ids. */
 export async function startTestService(contents: Record<number, string>): Promise<TestService> {
   const { arrive, hold, releaseAll } = gate();
   const service = await startService({ beforeAnswer: arrive, certificate: serviceCertificate() });
@@ -87,8 +90,15 @@ export async function startTestService(contents: Record<number, string>): Promis
   };
 }
 
-/** A gate that requests pass, and where they can be held. */
-function gate() {
+interface Gate {
+  /** Resolves when the request may pass. */
+  arrive(): Promise<unknown>;
+  hold(when?: () => boolean): Hold;
+  releaseAll(): void;
+}
+
+/** Makes the gate that every request passes, and where requests can be held. */
+function gate(): Gate {
   const holds = new Set<{ pass(): Promise<void> | undefined; release(): void }>();
   return {
     arrive: () => Promise.all([...holds].map(({ pass }) => pass())),
@@ -122,7 +132,7 @@ function gate() {
   };
 }
 
-/** A service for the running test. */
+/** Starts a service that is closed when the running test ends. */
 export async function temporaryService(contents: Record<number, string>): Promise<TestService> {
   const service = await startTestService(contents);
   onTestFinished(() => service.close());

@@ -1,14 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 
+/** The secret of webhooks in tests. */
 export const webhookSecret = `whsec_${randomBytes(32).toString('base64')}`;
 
+/** The headers and the body of a call of a webhook. */
 export interface SignedCall {
   headers: Record<string, string>;
   body: string;
 }
 
-/** A call signed by the reference implementation of Standard Webhooks. */
+/** Makes a call, signed by the reference implementation of Standard Webhooks. */
 export function signedCall({
   id = `msg_${randomUUID()}`,
   secret = webhookSecret,

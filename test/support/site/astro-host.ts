@@ -6,8 +6,10 @@ import type { HostedBuild, HostedResult } from './hosted-builds.ts';
 // Runs Astro's own command line again and again in one process, since loading Astro takes longer than building a small
 // site. Each run has its own folder, environment, output and exit status.
 
+/** Thrown by `process.exit`, so that nothing after the call runs. */
 class Exit extends Error {}
 
+/** One run of Astro. */
 interface Run {
   output: string;
   /** Ends the run, as `process.exit` ends a process. */
@@ -16,9 +18,9 @@ interface Run {
 
 const astro = (path: string) => import(pathToFileURL(join(process.argv[2] as string, path)).href);
 const { cli } = await astro('dist/cli/index.js');
-// Loaded here because esbuild starts its process later in the current folder, and a site's folder may be gone by then.
+// Builds are loaded here: esbuild starts its process later in the current folder, and a site's folder may be gone by then.
 await astro('dist/core/build/index.js');
-// Astro prints an error if the process still runs 400 ms after its exit. It belongs to the old run.
+// Astro prints an error if the process still runs 400 ms after its exit. That error belongs to the old run.
 const runs = new AsyncLocalStorage<Run>();
 let latest: Run | undefined;
 const current = () => runs.getStore() ?? latest;
@@ -35,7 +37,6 @@ for (const stream of [process.stdout, process.stderr]) {
 
 process.exit = ((status?: number) => {
   current()?.exit(status ?? Number(process.exitCode ?? 0));
-  // Nothing after the call may run.
   throw new Exit();
 }) as typeof process.exit;
 

@@ -6,7 +6,7 @@ import { createSite, type Site } from './site.ts';
 type Files = Record<string, string>;
 type Contents = Record<number, string>;
 
-/** A service with these snippets for all tests of a file. Faults are cleared before each test. */
+/** Starts a service with these snippets for all tests of a file. Faults are cleared before each test. */
 export async function sharedService(contents: Contents): Promise<TestService> {
   const service = await startTestService(contents);
   beforeEach(() => service.clearFaults());
@@ -14,14 +14,14 @@ export async function sharedService(contents: Contents): Promise<TestService> {
   return service;
 }
 
-/** A site for all tests of a file. */
+/** Creates a site for all tests of a file. */
 export async function fileSite(...parameters: Parameters<typeof createSite>): Promise<Site> {
   const site = await createSite(...parameters);
   afterAll(() => site.remove());
   return site;
 }
 
-/** A service and a site for all tests of a file. */
+/** Starts a service and creates a site for all tests of a file. */
 export async function sharedSite(
   contents: Contents,
   files: Files,
@@ -31,7 +31,7 @@ export async function sharedSite(
   return { service, site };
 }
 
-/** The same with `astro dev`. */
+/** Starts a service and `astro dev` for all tests of a file. */
 export async function servedSite(
   contents: Contents,
   files: Files,
@@ -42,15 +42,16 @@ export async function servedSite(
   return { ...shared, dev };
 }
 
+/** A site that was built, and its service. */
 export interface BuiltSite {
   service: TestService;
   site: Site;
-  /** What the build wrote to standard output and standard error, in order. */
+  /** The build's standard output and standard error, in order. */
   output: string;
 }
 
 /**
- * The same with a built site.
+ * Starts a service and builds a site for all tests of a file.
  *
  * @param exitCode the expected exit status of the build.
  */

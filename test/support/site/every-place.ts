@@ -1,8 +1,6 @@
 import { configWith } from './site.ts';
 
-// A site with an embed in every place, checked in its files and in a browser.
-
-// Written by hand, so that it does not come from the tested code.
+/** The content of snippet 1 as pages show it. Both forms are written by hand, and do not come from the tested code. */
 export const shown = {
   html: `Tom &amp; "Jerry" <b>it's</b> $&amp; $& ]]> &lt;/script&gt; &lt;!-- 🎉 a\u2028b \\u003c %41 +`,
   text: `Tom & "Jerry" it's $& $& ]]> </script> <!-- 🎉 a\u2028b \\u003c %41 +`,
@@ -12,7 +10,7 @@ const embed = '<snippet-embed id="1"></snippet-embed>';
 const asHtml = JSON.stringify('<snippet-embed id="1" as="html"></snippet-embed>');
 const asText = '<snippet-embed id="1" as="text"></snippet-embed>';
 
-/** An endpoint with the frontmatter and the body of the post. */
+/** The source of an endpoint that has the frontmatter and the body of the post. */
 const endpoint = (imports: string, body: string) => `
     import { getEntry } from 'astro:content';
     ${imports}
@@ -24,6 +22,7 @@ const endpoint = (imports: string, body: string) => `
       ${body}
     }`;
 
+/** A site with an embed in every place. Tests look at its files, and at its pages in a browser. */
 export const everyPlace = {
   'astro.config.mjs': configWith('', {
     imports: `import preact from '@astrojs/preact';`,
@@ -96,7 +95,7 @@ export const everyPlace = {
         <content type="html">\${escape(html)}</content></entry></feed>\`);`,
   ),
   'src/pages/posts.json.js': endpoint('', `return Response.json({ title, text: '${asText}', html });`),
-  // Like a search index written for a script, without "<".
+  // A search index for a script is often written without "<".
   'src/pages/search.json.js': endpoint(
     '',
     `const index = [{ title, nested: JSON.stringify({ title }) }];

@@ -15,8 +15,6 @@ import { csp } from './policy.ts';
 import { sideProductIntegrations } from './side-products.ts';
 import { collectionOf, createSite, type Site } from './site.ts';
 
-// One site with everything, built once per test run. Copying it takes a tenth of the time of a build.
-
 const embed = (id: number, more = '') => `<snippet-embed id="${id}"${more}></snippet-embed>`;
 
 /** The published snippets. Snippet 6 is optional and not published. */
@@ -78,11 +76,11 @@ const { data } = await getEntry('legal', 'imprint');
 
 const decoders = { '.gz': gunzipSync, '.br': brotliDecompressSync, '.zst': zstdDecompressSync };
 
-// As `npm run` and `npx` do.
+// Commands are found as `npm run` and `npx` find them.
 const bin = join(import.meta.dirname, '../../../node_modules/.bin');
 const PATH = `${bin}${delimiter}${process.env['PATH']}`;
 
-/** The folder of the built site, which is only read. The first worker that needs it builds it. */
+/** The folder of the built site, which is only read. The first worker that needs the site builds it. */
 async function builtOnce(): Promise<string> {
   const folder = join(runFolder(), `everything-${astroVersion}`);
   const lock = `${folder}.lock`;
@@ -98,7 +96,7 @@ async function builtOnce(): Promise<string> {
 }
 
 function copy(from: string, to: string): void {
-  // Five times as fast as the asynchronous function for many small files.
+  // The synchronous function is five times as fast for many small files.
   cpSync(from, to, { recursive: true, preserveTimestamps: true });
 }
 
@@ -137,19 +135,20 @@ export const renewPrecache = "import('./side-products.mjs').then((made) => made.
 /** A built site with its record, its service, and the command line. */
 export interface Everything extends Omit<Site, 'start'> {
   service: TestService;
-  /** The path of its record. */
+  /** The path of the site's record. */
   record: string;
   start(arguments_: readonly string[], options?: CliOptions): RunningCli;
   /** All files in folders of the site, by their paths in the site. */
   contents(...folders: string[]): Promise<Map<string, Buffer>>;
-  /** The same, decompressed as by a browser, since compressors differ in their settings. */
+  /** All files, decompressed as by a browser, since compressors differ in their settings. */
   decoded(...folders: string[]): Promise<Map<string, string>>;
 }
 
 /**
- * A copy of the site for the running test, with its own service.
+ * Copies the site with everything for the running test, and starts a service for the copy. The site is built once per test
+ * run: a copy takes a tenth of the time of a build.
  *
- * @param late more files of its output.
+ * @param late more files of the output.
  */
 export async function copyOfEverything(...late: (typeof lateFiles)[number][]): Promise<Everything> {
   const [built, service, copied] = await Promise.all([

@@ -15,7 +15,7 @@ export interface Folder {
   remove(): Promise<void>;
 }
 
-/** @param prefix the start of its path. */
+/** Creates a folder with these files. @param prefix the start of the folder's path. */
 export async function createFolder(
   files: Record<string, string | Buffer>,
   prefix = join(tmpdir(), 'snippets-folder-'),
@@ -49,7 +49,7 @@ export async function createFolder(
   return folder;
 }
 
-/** The same, removed when the running test ends. */
+/** Creates a folder that is removed when the running test ends. */
 export async function folderWith(files: Record<string, string | Buffer>): Promise<Folder> {
   const folder = await createFolder(files);
   onTestFinished(() => folder.remove());

@@ -5,25 +5,29 @@ import { authorityFile } from '../service/authority.ts';
 import { cleanEnvironment } from '../tools/environment.ts';
 import { astroFolder } from './installation.ts';
 
+/** A command of Astro to run. */
 export interface HostedBuild {
   folder: string;
   argv: readonly string[];
   environment: NodeJS.ProcessEnv;
 }
 
+/** A command of Astro that has ended. */
 export interface HostedResult {
   exitCode: number;
   output: string;
 }
 
+/** A process that has loaded Astro. */
 interface Host {
   process: ChildProcess;
   ready: Promise<unknown>;
-  /** How many builds it has run. Their modules stay in its memory. */
+  /** How many builds the host has run. Their modules stay in its memory. */
   builds: number;
 }
 
-const mostBuilds = 80;
+const maxBuilds = 80;
+
 /** The free host, if there is one. A worker has one host, and starts another for a second build at once. */
 let free: Host | undefined;
 
@@ -42,9 +46,9 @@ export async function runInHost(wanted: HostedBuild): Promise<HostedResult> {
   host.process.send(wanted);
   const [result] = await Promise.race([answered, ended]).finally(() => over.abort());
   host.builds += 1;
-  if (free === undefined && host.builds < mostBuilds) {
+  if (free === undefined && host.builds < maxBuilds) {
     free = host;
-    // It ends with this worker.
+    // The host ends with this worker.
     host.process.unref();
     host.process.channel?.unref();
   } else {
@@ -61,7 +65,7 @@ function startHost(): Host {
       ASTRO_TELEMETRY_DISABLED: '1',
       NO_COLOR: '1',
     },
-    // Without vitest's package conditions.
+    // The host must not have vitest's package conditions.
     execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });

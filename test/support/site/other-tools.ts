@@ -15,7 +15,7 @@ import Own from '../components/Own.${component}';
 ---
 <html><head><link rel="icon" href="data:,"></head><body><Box client:load><p><Snippet id={1} /></p></Box><Box><Snippet id={2} /></Box><Own /></body></html>`;
 
-/** Its snippets. */
+/** The snippets of the site. */
 export const contents = { 1: '<b>one</b> & only', 2: '<section>block</section>', 3: 'findable heffalump' };
 
 /** A site with popular tools: two frameworks, Remark, view transitions, a sitemap, a minifier, Pagefind. */

@@ -1,15 +1,13 @@
 import { byAstro } from './installation.ts';
 
-// Both are experiments in Astro 5.
-
-/** The setting for Astro's Content Security Policy. */
+/** The setting for Astro's Content Security Policy, an experiment in Astro 5. */
 export const csp: string = byAstro({
   5: 'experimental: { csp: true }',
   6: 'security: { csp: true }',
   7: 'security: { csp: true }',
 });
 
-/** The adapter's option to send the policy of a page in its headers. */
+/** The adapter's option to send the policy of a page in its headers, an experiment in Astro 5. */
 export const staticHeaders: string = byAstro({
   5: 'experimentalStaticHeaders: true',
   6: 'staticHeaders: true',
@@ -30,6 +28,6 @@ import node from '@astrojs/node';
 import snippets from 'astro-snippets';
 export default defineConfig({ ${csp}, integrations: [snippets(${options})], ${more} });`;
 
-/** A snippet with code. With CRLF, since a browser hashes code after parsing it. */
+/** A snippet with code. Its line breaks are CRLF, since a browser hashes code after parsing it. */
 export const snippetWithCode = (color: string): string =>
   `<i>snippet</i><script>\r\ndocument.documentElement.dataset.ran = '${color}';</script><style>i { color: ${color}; }</style>`;

@@ -19,9 +19,6 @@ import type { TestService } from '../service/service.ts';
 import { cli } from '../tools/cli.ts';
 import { createFolder, type Folder } from './folder.ts';
 
-// A refresh has to give the same bytes as a build with the new contents. Tried with random pages, embeds, options and
-// contents. Pages are written as Astro generates them, and then inlined by the code that runs after Astro.
-
 const ids = [1, 2, 3] as const;
 
 const attributes = fc.record(
@@ -130,7 +127,7 @@ const urls = {
   format: 'directory',
 } as const;
 
-/** Publishes these contents. The others are unpublished. */
+/** Publishes these contents, and unpublishes all other snippets. */
 function publish(service: TestService, drawn: DrawnSite['before']): void {
   for (const [index, id] of ids.entries()) {
     const text = drawn[index];
@@ -216,9 +213,9 @@ async function build(
 }
 
 /**
- * Builds a site twice, with the old and the new contents, refreshes the first one, and compares them.
+ * Builds a site twice, with the old and with the new contents, refreshes the first build, and compares both.
  *
- * @returns whether the refresh updated the site. Otherwise it changed nothing.
+ * @returns whether the refresh updated the site. A refresh that did not has changed nothing.
  */
 async function expectRefreshLikeBuild(service: TestService, drawn: DrawnSite): Promise<boolean> {
   const [refreshed, built] = await Promise.all([createFolder({}), createFolder({})]);
@@ -240,7 +237,7 @@ async function expectRefreshLikeBuild(service: TestService, drawn: DrawnSite): P
   }
 }
 
-/** Whether a build succeeds. It may only fail because of an unpublished snippet. */
+/** Tells whether a build succeeds. A build may only fail because of an unpublished snippet. */
 function succeeds(building: Promise<void>): Promise<boolean> {
   return building.then(
     () => true,
@@ -251,15 +248,17 @@ function succeeds(building: Promise<void>): Promise<boolean> {
   );
 }
 
-/** Without assets: a refresh leaves unused images there, where they do no harm. */
+/** Leaves out the assets: a refresh leaves unused images there, where they do no harm. */
 function withoutImages<T>(all: Record<string, T>): Record<string, T> {
   return Object.fromEntries(Object.entries(all).filter(([name]) => !name.includes('_astro/')));
 }
 
 /**
- * Tries random sites. A failure prints the seed.
+ * Tries that a refresh gives the same bytes as a build with the new contents, with random pages, embeds, options and
+ * contents. Pages are written as Astro generates them, and then inlined by the code that runs after Astro. A failure prints
+ * the seed.
  *
- * @param count how many sites. For most of them a refresh has to be enough.
+ * @param count the number of sites. For most of them a refresh has to be enough.
  */
 export async function tryRefreshes(service: TestService, count: number): Promise<void> {
   let refreshed = 0;

@@ -4,6 +4,7 @@ import { defaultLimits } from '../../../src/client/limits.ts';
 import type { TestService } from '../service/service.ts';
 import type { Site } from './site.ts';
 
+/** A running `astro dev` or `astro preview`. */
 export interface SiteServer {
   /** `http://localhost:…` */
   url: string;
@@ -11,13 +12,13 @@ export interface SiteServer {
   stop(): Promise<void>;
 }
 
-// Below the time limit of a test, so that the error shows the output of a server that does not start.
-const longestStart = 150_000;
+// The limit is below the time limit of a test, so that the error shows the output of a server that does not start.
+const maxStartMilliseconds = 150_000;
 
 /**
  * Starts `astro dev` or `astro preview` on a free port, and waits until it serves.
  *
- * @throws with the output of the server if it ends or does not serve in time. It is stopped.
+ * @throws Error with the output of the server if it ends or does not serve in time. The server is stopped.
  */
 export async function startServer(
   site: Site,
@@ -33,7 +34,7 @@ export async function startServer(
   const failed = ended.then(() => {
     throw new Error(`astro ${command} has ended:\n${output()}`);
   });
-  const serves = vi.waitFor(() => expect(output()).toMatch(pattern), { timeout: longestStart });
+  const serves = vi.waitFor(() => expect(output()).toMatch(pattern), { timeout: maxStartMilliseconds });
   try {
     await Promise.race([serves, failed]);
   } catch (error) {
@@ -51,8 +52,8 @@ export async function fetchPage(url: string): Promise<{ status: number; html: st
 }
 
 /**
- * The text of a page while a request to the service is still unanswered and not given up. Repeated, since a page that was
- * just viewed makes no request, and a machine may be slow.
+ * Fetches the text of a page while a request to the service is still unanswered and not given up. The page is fetched again
+ * until there is such a request: a page that was just viewed makes none, and a machine may be slow.
  */
 export function textWithoutAnswers(url: string, service: TestService): Promise<string> {
   return vi.waitFor(

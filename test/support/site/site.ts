@@ -11,12 +11,14 @@ import { createFolder } from './folder.ts';
 import { runInHost } from './hosted-builds.ts';
 import { astroCommand, astroVersion, sitesFolder } from './installation.ts';
 
+/** A build that has ended. */
 export interface BuildResult {
   exitCode: number | null;
   /** Standard output and standard error, in order. */
   output: string;
 }
 
+/** An Astro site in its own folder. */
 export interface Site {
   directory: string;
   write(files: Record<string, string>): Promise<void>;
@@ -25,9 +27,9 @@ export interface Site {
    * code of this package or its dependencies.
    */
   build(environment?: Record<string, string>, ...flags: string[]): Promise<BuildResult>;
-  /** The same for a build that has to succeed. Returns its output. */
+  /** Runs `astro build`, which has to succeed. Returns the output. */
   builds(environment?: Record<string, string>, ...flags: string[]): Promise<string>;
-  /** Runs `astro sync` in the same way. */
+  /** Runs `astro sync` in a shared process. */
   sync(environment?: Record<string, string>): Promise<BuildResult>;
   /** Runs `astro-snippets` in this process, with the environment of its service. */
   run(...arguments_: string[]): Promise<CliResult>;
@@ -47,7 +49,7 @@ export interface Site {
  *
  * @param more imports, settings, and integrations before this one, each with its comma.
  */
-export const configWith = (options = '', { imports = '', settings = '', integrations = '' } = {}) => `
+export const configWith = (options = '', { imports = '', settings = '', integrations = '' } = {}): string => `
 import { defineConfig } from 'astro/config';
 import snippets from 'astro-snippets';
 ${imports}
@@ -55,13 +57,13 @@ export default defineConfig({ ${settings} integrations: [${integrations}snippets
 `;
 
 /** An Astro page that imports `<Snippet>`. Its markup begins on line 4. */
-export const pageWith = (markup: string) => `---
+export const pageWith = (markup: string): string => `---
 import { Snippet } from 'astro-snippets/components';
 ---
 ${markup}`;
 
 /** A content config with one collection of snippets. The entries are source code. */
-export const collectionOf = (name: string, entries: string) => `
+export const collectionOf = (name: string, entries: string): string => `
 import { defineCollection } from 'astro:content';
 import { snippetLoader } from 'astro-snippets/loader';
 export const collections = { ${name}: defineCollection({ loader: snippetLoader(${entries}) }) };`;
@@ -69,7 +71,7 @@ export const collections = { ${name}: defineCollection({ loader: snippetLoader($
 /**
  * Creates an Astro site from files. Its default config has only `snippets()`.
  *
- * @param service for its builds and commands. Without one, their environment is empty.
+ * @param service the service whose environment builds and commands get. Without a service, they have none.
  */
 export async function createSite(files: Record<string, string>, service?: TestService): Promise<Site> {
   await mkdir(sitesFolder, { recursive: true });
@@ -105,7 +107,7 @@ export async function createSite(files: Record<string, string>, service?: TestSe
     list: (below = 'dist') => folder.list(below),
     remove,
   };
-  // Otherwise Vite looks for it in every parent folder, which takes a tenth of a small build.
+  // Vite would look for a PostCSS config in every parent folder, which takes a tenth of a small build.
   const postcss = { '.postcssrc.json': '{}' };
   await site.write({ ...postcss, 'astro.config.mjs': configWith(), ...files });
   return site;
@@ -134,7 +136,10 @@ function outputOf(flags: readonly string[]): string {
   return (at === -1 ? undefined : flags[at + 1]) ?? 'dist';
 }
 
-/** Only this output folder: a parallel build may be writing to another one. */
+/**
+ * Fails if a browser script contains code of this package or its dependencies. Looks at one output folder only: a parallel
+ * build may be writing to another.
+ */
 async function checkBundles(site: Site, folder: string): Promise<void> {
   for (const name of await site.list(folder)) {
     if (!/\.(html|js|mjs|map)$/.test(name) || name.startsWith('server/')) continue;

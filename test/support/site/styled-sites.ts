@@ -1,3 +1,4 @@
+/** The file in which a build lists the classes of snippets, for tools that make CSS. */
 export const classFile = '.astro/integrations/astro-snippets/classes.html';
 
 const config = (options: string, imports: string, plugin: string) => `
@@ -19,6 +20,7 @@ export interface StyledSite {
   head: string;
 }
 
+/** A site for each tool, and a site without a tool. */
 export const styledSites: Record<'Tailwind 4' | 'UnoCSS' | 'no tool', StyledSite> = {
   'Tailwind 4': {
     head: `import '../styles/global.css';`,
@@ -41,7 +43,7 @@ export const styledSites: Record<'Tailwind 4' | 'UnoCSS' | 'no tool', StyledSite
 };
 
 /** A page with its own styles. The id `two` is computed, so it is not known before the page is rendered. */
-export const styledPage = (content: string, { head }: StyledSite) =>
+export const styledPage = (content: string, { head }: StyledSite): string =>
   `---
 import { Snippet } from 'astro-snippets/components';
 ${head}

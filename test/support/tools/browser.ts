@@ -11,9 +11,9 @@ export function findChromium(): string | undefined {
   );
 }
 
-/** Called by Vitest before the tests. Starts one Chromium for all files. */
+/** Starts one Chromium for all files. Vitest calls this before the tests. */
 export default async function launchBrowser(): Promise<(() => Promise<void>) | undefined> {
-  // Another project of this run has started it.
+  // Another project of this run may have started the browser already.
   if (process.env['TEST_BROWSER'] !== undefined) return undefined;
   const server = await chromium.launchServer({
     executablePath: findChromium() ?? '',

@@ -8,12 +8,14 @@ import { Terminal } from '../../../src/cli/terminal/terminal.ts';
 import { type Clock, systemClock } from '../../../src/client/clock.ts';
 import { cleanEnvironment } from './environment.ts';
 
+/** The parts of a command's host that a test can change. */
 export interface CliOptions {
   clock?: Clock;
   /** More about standard output and standard error, for instance that they are a terminal. */
   stream?: Partial<OutputStream>;
 }
 
+/** The output of a command. */
 interface Written {
   /** Standard output and standard error so far, in order. */
   output(): string;
@@ -21,12 +23,14 @@ interface Written {
   stderr(): string;
 }
 
+/** A command that runs in this process. */
 export interface RunningCli extends Written {
   /** Acts as if the process had received a signal. */
   kill(signal: 'SIGINT' | 'SIGTERM'): void;
   ended: Promise<CliResult>;
 }
 
+/** A command that has ended. */
 export interface CliResult {
   exitCode: number;
   /** Standard output and standard error, in order. */
@@ -53,7 +57,7 @@ export function startCli(
   return { output, stdout, stderr, ended, kill: (signal) => void signals.emit(signal, signal) };
 }
 
-/** The same for a `watch`, which ends with its test. */
+/** Runs a `watch`, which is stopped when the running test ends. */
 export function startWatch(...parameters: Parameters<typeof startCli>): RunningCli {
   const watching = startCli(...parameters);
   onTestFinished(async () => {
@@ -63,7 +67,7 @@ export function startWatch(...parameters: Parameters<typeof startCli>): RunningC
   return watching;
 }
 
-/** The same for a command that ends on its own. */
+/** Runs a command until it ends. */
 export function cli(...parameters: Parameters<typeof startCli>): Promise<CliResult> {
   return startCli(...parameters).ended;
 }
@@ -74,7 +78,7 @@ export function testContext(...parameters: Parameters<typeof testHost>): Written
   return { ...written, context: { ...host, terminal: new Terminal(host) } };
 }
 
-/** The command line program, to inspect and not to run. */
+/** The program of the command line, to look at and not to run. */
 export function testProgram(): Command {
   return createProgram(testContext('.').context);
 }

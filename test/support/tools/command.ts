@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { snippetsCommand } from '../site/installation.ts';
 import { cleanEnvironment } from './environment.ts';
 
+/** A command that runs in its own process. */
 export interface RunningCommand {
   process: ChildProcess;
   /** Standard output and standard error so far, in order. */
@@ -14,7 +15,7 @@ export interface RunningCommand {
 /**
  * Runs a command in a folder, in its own process.
  *
- * @param options.isGroup whether it gets its own process group, as a command in a terminal does.
+ * @param options.isGroup whether the process gets its own group, as a command in a terminal does.
  */
 export function startProcess(
   command: string,
@@ -48,7 +49,7 @@ export function startProcess(
   };
 }
 
-/** The same for a Node program. */
+/** Runs a Node program in a folder, in its own process. */
 export function startProgram(
   file: string,
   folder: string,

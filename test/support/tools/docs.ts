@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The code blocks of a language between a heading and the next one.
+ * Finds the code blocks of a language between a heading of the docs and the next heading.
  *
  * @param file a page, such as `docs/publishing.md`.
  */

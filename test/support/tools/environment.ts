@@ -1,4 +1,4 @@
-// Variables that a process needs to start and to find its folders. On Windows, their names have no fixed case.
+/** Variables that a process needs to start and to find its folders. On Windows, their names have no fixed case. */
 const needed = new Set(
   'PATH HOME TMPDIR SYSTEMROOT TEMP TMP USERPROFILE APPDATA LOCALAPPDATA COMSPEC PATHEXT'.split(' '),
 );
@@ -8,11 +8,11 @@ export function cleanEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => needed.has(name.toUpperCase())));
 }
 
-const network = ['NODE_EXTRA_CA_CERTS', 'HTTPS_PROXY', 'HTTP_PROXY', 'https_proxy', 'http_proxy'];
+const networkVariables = ['NODE_EXTRA_CA_CERTS', 'HTTPS_PROXY', 'HTTP_PROXY', 'https_proxy', 'http_proxy'];
 
 /** Variables that a package manager may need to reach its registry. */
 export function networkSettings(): Record<string, string> {
   return Object.fromEntries(
-    network.map((name) => [name, process.env[name] ?? '']).filter(([, value]) => value),
+    networkVariables.map((name) => [name, process.env[name] ?? '']).filter(([, value]) => value),
   );
 }

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-/** The output of a build or a command. Fails on another exit status. */
+/** Waits for a build or a command, and expects its exit status. @returns the output. */
 export async function exits(
   status: number,
   running: Promise<{ exitCode: number | null; output: string }>,

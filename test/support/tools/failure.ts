@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { SnippetError } from '../../../src/client/index.ts';
 
-/** The error of a request. */
+/** Expects a request of the client to fail. @returns the error. */
 export async function failureOf(promise: Promise<unknown>): Promise<SnippetError> {
   const error = await promise.catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(SnippetError);

@@ -10,7 +10,7 @@ import type {
   WatchOutput,
 } from '../../../src/cli/json-output.ts';
 
-/** The exported types by name. */
+/** The types of what commands print with `--json`, by name. */
 export interface Outputs {
   ListOutput: ListOutput;
   CheckOutput: CheckOutput;
@@ -44,7 +44,7 @@ host.getSourceFile = (name, version) => {
   return files.get(name);
 };
 
-/** The type errors of a JSON document, which must match its type exactly, at any depth. */
+/** Compiles a JSON document as a value of its type. @returns the type errors, such as unknown fields at any depth. */
 export function flawsOf(name: keyof Outputs, json: string): string[] {
   text = `import type { ${name} } from ${JSON.stringify(types)};\nexport const output: ${name} = ${json};\n`;
   program = ts.createProgram([script], options, host, program);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Site } from '../site/site.ts';
 
-/** The key as it is, and encoded at any offset of a longer text. */
+/** The key, plain and encoded at any offset of a longer text. */
 function formsOf(key: string): string[] {
   const inBase64 = ['', 'x', 'xx'].flatMap((before) => {
     const encoded = Buffer.from(`${before}${key}`).toString('base64');

@@ -2,8 +2,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Folder } from '../site/folder.ts';
 
-// Kills its process with SIGKILL at a change of the output, of the record or of files beside it. A file that would be
-// renamed next is half written.
+/**
+ * A script that kills its process with SIGKILL at a change of the output, of the record or of files beside it. A file that
+ * would be renamed next is half written.
+ */
 const killer = `
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -13,7 +15,7 @@ const paths = new Map();
 const { openSync, writeSync } = fs;
 
 function strike(path, writeHalf) {
-  // Not for locks: an empty lock counts as another machine's for 30 s.
+  // Locks are left alone: an empty lock counts as another machine's for 30 s.
   if (!/[\\\\/](?:public|dist|static)[\\\\/]|[\\\\/]manifest[^\\\\/]*(?<!lock)$/.test(String(path)) || left-- > 0) return;
   if (/\\.(?:tmp|pack)$/.test(path)) writeHalf?.();
   process.kill(process.pid, 'SIGKILL');

@@ -8,12 +8,13 @@ import { type LocalServer, startLocalServer } from '../http/local-server.ts';
 const run = promisify(execFile);
 const repository = join(import.meta.dirname, '../../..');
 
+/** A running npm registry. */
 export interface Registry extends LocalServer {
   /** The requested paths. */
   asked: string[];
 }
 
-/** Packs this package as for publishing. It has to be built. */
+/** Packs this package as for publishing. The package has to be built. @returns the tarball. */
 export async function packPackage(folder: string): Promise<string> {
   const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], {
     cwd: repository,
@@ -23,7 +24,8 @@ export async function packPackage(folder: string): Promise<string> {
 }
 
 /**
- * A registry with this package, as if it were published. For other packages it redirects to npm's configured registry.
+ * Starts a registry with this package, as if it were published. Requests for other packages are redirected to npm's configured
+ * registry.
  *
  * @param tarball the packed package.
  */

@@ -4,7 +4,7 @@ import { findChromium } from './browser.ts';
 const isThere = (command: string, ...argv: string[]) =>
   spawnSync(command, argv, { shell: process.platform === 'win32' }).status === 0;
 
-/** What the end-to-end tests need besides npm, and how to get it. */
+/** Programs that the end-to-end tests need besides npm, and how to get them. */
 const requirements = [
   {
     name: 'Chromium',
@@ -23,7 +23,7 @@ const requirements = [
   },
 ];
 
-/** Called by Vitest before the tests, since a skipped test would look like a passed one. */
+/** Fails if a program is missing. Vitest calls this before the tests: a skipped test would look like a passed one. */
 export default function checkRequirements(): void {
   const missing = requirements.filter((one) => !one.isThere());
   if (missing.length === 0) return;

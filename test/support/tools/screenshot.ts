@@ -10,9 +10,7 @@ export interface Picture {
   write(page: Page, size: { width: number; height: number }): Promise<void>;
 }
 
-/**
- * A picture in the folder named by SCREENSHOTS, which `npm run screenshots` sets. Without it, this does nothing.
- */
+/** Takes a picture into the folder named by SCREENSHOTS, which `npm run screenshots` sets. Does nothing without that variable. */
 export function pictureOf(name: string): Picture {
   const folder = process.env['SCREENSHOTS'];
   if (folder === undefined) return { add: async () => {}, write: async () => {} };

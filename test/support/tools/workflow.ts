@@ -2,9 +2,7 @@ import { readFileSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
 import { parse } from 'yaml';
 
-// A small interpreter for the parts of GitHub workflows that the docs use. Anything else is an error, so that the docs
-// cannot depend on untested parts.
-
+/** A step of a job. */
 interface Step {
   id?: string;
   if?: string;
@@ -26,9 +24,10 @@ interface Workflow {
   steps: Step[];
 }
 
-/** What expressions can use: `github`, `secrets`, `vars`, `steps`. */
+/** The names that expressions can use: `github`, `secrets`, `vars`, `steps`. */
 export type Context = Record<string, unknown>;
 
+/** Carries out what the steps of a workflow ask for. */
 export interface WorkflowRunner {
   /** Runs a script with `bash -e`, as GitHub does. @returns the exit status. */
   run(script: string, environment: Record<string, string>): Promise<number>;
@@ -41,9 +40,10 @@ export interface WorkflowRunner {
 const stepKeys = new Set(['id', 'if', 'uses', 'run', 'with']);
 
 /**
- * Runs the only job of a workflow. After a failed step, the others are skipped.
+ * Runs the only job of a workflow, as far as the docs need: anything else in a workflow is an error, so that the docs cannot
+ * depend on untested parts. After a failed step, the others are skipped.
  *
- * @returns whether it succeeded.
+ * @returns whether the job succeeded.
  */
 export async function runWorkflow(text: string, context: Context, runner: WorkflowRunner): Promise<boolean> {
   const { env, steps } = readWorkflow(text);
@@ -97,7 +97,7 @@ function fillInText(text: string, context: Context): string {
   );
 }
 
-/** Comparisons and `||` work as in JavaScript. GitHub's functions are not supported, and an error. */
+/** Evaluates an expression. Comparisons and `||` work as in JavaScript. GitHub's functions are not supported, and an error. */
 function evaluate(expression: string, context: Context): unknown {
   return runInNewContext(expression, { ...context });
 }
