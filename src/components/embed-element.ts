@@ -14,7 +14,7 @@ import { type EmbedAs, type EmbedAttributes, elementName, intendedAttribute } fr
 import type { ErrorCode } from '../failures/error-table.ts';
 import { userError } from '../failures/errors.ts';
 
-/** What `<Snippet>` takes: a snippet by its id, or from `defineSnippet`, with the params it is defined to take. */
+/** The props of `<Snippet>`: a snippet by its id, or from `defineSnippet`, with the params it is defined to take. */
 export type SnippetProps<Schema extends ParamsSchema | undefined = undefined> = {
   /**
    * `html` shows the content, `text` its text. The default is `html` where elements may be, and in files that are not
@@ -32,7 +32,7 @@ export type SnippetProps<Schema extends ParamsSchema | undefined = undefined> = 
       params?: Params | undefined;
     }
   | ({
-      /** What `defineSnippet` returned. */
+      /** The snippet that `defineSnippet` returned. */
       of: SnippetDefinition<Schema>;
       id?: never;
     } & (undefined extends ParamsOf<Schema> ? { params?: ParamsOf<Schema> } : { params: ParamsOf<Schema> }))
@@ -46,7 +46,7 @@ type UncheckedProps = Partial<Record<keyof EmbedAttributes, unknown>> & {
 /** The part of the `Astro` global that says where a component is rendered. */
 type RenderedPage = Pick<AstroGlobal, 'isPrerendered' | 'url' | 'routePattern'>;
 
-/** What Astro runs, in the process that loaded the Astro config. */
+/** The command that Astro runs, in the process that loaded the Astro config. */
 export type AstroCommand = 'dev' | 'build' | 'preview' | 'sync';
 
 /** Matches a known prop. Astro's compiler adds `class`, `data-astro-…` and `server:…`, and leaves `slot`. */

@@ -8,7 +8,7 @@ import type { InsertionFormat } from './insertion-format.ts';
 import type { Layer } from './layers.ts';
 import { isElement, type SourceSlice } from './source-slice.ts';
 
-/** What is around an embed that is an element. */
+/** The surroundings of an embed that is an element. */
 type ElementPlace = Pick<FoundEmbed, 'inIsland' | 'inHeading' | 'inParagraph' | 'paragraph'>;
 
 /** The place of an embed in text that has no elements. */
@@ -54,7 +54,7 @@ const plainFormats: Record<EmbedAs, InsertionFormat> = {
 };
 
 function embedAttributesOf(written: readonly Attribute[]) {
-  // All names are set in the same order, so that the objects of all embeds have one shape.
+  // Names are set in the same order for every embed, so that the objects of all embeds have one shape.
   const attributes: EmbedAttributes = {
     id: undefined,
     params: undefined,
@@ -69,7 +69,7 @@ function embedAttributesOf(written: readonly Attribute[]) {
 
 const isValidId = (id = '') => /^[1-9]\d*$/.test(id) && Number.isSafeInteger(Number(id));
 
-/** What an embed shows. An invalid `as` counts as absent here: reading the embed reports the value. */
+/** Decides what an embed shows. An invalid `as` counts as absent here, and is an error once the embed is read. */
 const shownAs = (written: string | undefined, defaultAs: EmbedAs) =>
   written === 'html' || written === 'text' ? written : defaultAs;
 

@@ -74,7 +74,7 @@ export function findCode(text: string): CodeRange[] {
     } else if (markdown) {
       isMarkdown ||= !inHtml;
     } else if (embed) {
-      // If the tag of an embed has no end, no later tag has one.
+      // An embed's tag without an end takes the rest of the text, so no later tag has an end.
       markdownMark.lastIndex = tagAt(text, start)?.end ?? text.length;
     } else if (tag) {
       const name = tag.toLowerCase();

@@ -11,18 +11,18 @@ export interface FailedComponent {
   props: readonly string[];
 }
 
-/** Where a `<Snippet>` is written. */
+/** The place in the sources where a `<Snippet>` is written. */
 export interface ComponentPlace {
-  /** For people: files and lines, or the end of a sentence that begins with "It is". */
+  /** Words for people: files and lines, or the end of a sentence that begins with "It is". */
   place: string;
-  /** Only if there is one place. The file is relative to the project. Lines and columns begin at 1. */
+  /** The exact position, if there is only one place. The file is relative to the project. Lines and columns begin at 1. */
   loc?: { file: string; line: number; column: number };
 }
 
-/** What the integration does for `<Snippet>`. The functions are absent while the integration does not need them. */
+/** The services of the integration for `<Snippet>`. The functions are absent while the integration does not need them. */
 interface ComponentBridge {
   /**
-   * In a build: hears of each embed that a page renders.
+   * Hears of each embed that a page renders, in a build.
    *
    * @param params as canonical JSON.
    * @param pathname the path of the page's URL, or `containerPage`.

@@ -1,6 +1,7 @@
-// The scanner is in other files, so that a site without embeds does not load it.
-
-/** The name of the element that pages embed snippets with. */
+/**
+ * The name of the element that pages embed snippets with. What tells whether a file may contain the element is in this file,
+ * apart from the scanner: a site without embeds does not load the scanner.
+ */
 export const elementName = 'snippet-embed';
 
 /** Matches the name of the element, which no encoding changes. */
@@ -18,7 +19,7 @@ export function mayContainEmbed(text: string): boolean {
   return embedNamePattern.test(text) || unrenderedComponentPattern.test(text);
 }
 
-/** What an embed shows of a snippet: its HTML, or the text of its HTML. */
+/** The form in which an embed shows a snippet: its HTML, or the text of its HTML. */
 export type EmbedAs = 'html' | 'text';
 
 const attributeNames = ['id', 'params', 'as', 'optional'] as const;

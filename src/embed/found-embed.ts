@@ -26,7 +26,7 @@ export interface FoundEmbed extends Range {
   paragraph?: Range | undefined;
 }
 
-/** What is needed to replace an embed. */
+/** The part of a found embed that is needed to replace it. */
 export type PlacedEmbed = Pick<FoundEmbed, 'start' | 'end' | 'children' | 'format' | 'paragraph'>;
 
 /** An embed that is not whole. In a page this is an error; elsewhere it may be an excerpt, and is a warning. */
@@ -35,7 +35,7 @@ export type IncompleteFlaw = 'unclosed' | 'unrendered' | 'nested';
 /** An embed in a place where no snippet can be shown. */
 export type RefusedPlace = 'in-script' | 'in-style' | 'in-xml' | 'in-attribute';
 
-/** What may be meant as an embed, or a file in which embeds may not work. */
+/** The reason of a warning: text that may be meant as an embed, or a file in which embeds may not work. */
 export type DoubtfulFlaw = IncompleteFlaw | 'invalid-id' | 'in-id' | 'in-code' | 'in-xhtml' | 'utf-16';
 
 /** An embed that fails the build. */
@@ -43,9 +43,9 @@ export interface EmbedFault {
   /** Byte offset in the file. */
   start: number;
   flaw: IncompleteFlaw | RefusedPlace;
-  /** For `in-attribute`: the attribute's name. */
+  /** The attribute's name, for `in-attribute`. */
   attribute?: string | undefined;
-  /** For `nested`: where the embed around it begins. */
+  /** The byte offset of the embed around it, for `nested`. */
   outer?: number | undefined;
 }
 
@@ -56,7 +56,7 @@ export interface ScanWarning {
   flaw: DoubtfulFlaw;
 }
 
-/** What a scan has found in a file, each in the order of the file. */
+/** The findings of a scan, each list in the order of the file. */
 export interface ScanResults {
   embeds: FoundEmbed[];
   faults: EmbedFault[];

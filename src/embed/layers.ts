@@ -43,13 +43,13 @@ interface Codec extends Decoder {
   encode(text: string, innerLayer?: Layer): string;
 }
 
-// In the text of HTML, some references need no semicolon.
+// Some references need no semicolon in the text of HTML.
 const htmlText: Decoder = {
   escaped: /&(?:#x[\da-f]+;?|#\d+;?|[a-z][\da-z]*;|(?:lt|gt|amp|quot))/gi,
   decode: (sequence) => toByteString(decodeHTML(sequence)),
 };
 
-// In attributes, a reference without a semicolon counts only if no "=", letter or digit follows.
+// A reference without a semicolon counts in an attribute only if no "=", letter or digit follows.
 const htmlAttribute: Decoder = {
   escaped: /&(?:#x[\da-f]+;?|#\d+;?|[a-z][\da-z]*;|(?:lt|gt|amp|quot)(?![\da-z=]))/gi,
   decode: (sequence) => toByteString(decodeHTMLAttribute(sequence)),
@@ -96,7 +96,7 @@ const nothing: Decoder = {
   decode: (sequence) => sequence,
 };
 
-/** All encodings that can be around an embed. Some are read alike, and written differently. */
+/** The encodings that can be around an embed. Several are read alike, and written differently. */
 export const layers: Readonly<Record<Layer, Codec>> = {
   /** Text in HTML: `&lt;b&gt;`. Also RCDATA, as in `<title>`. */
   'html-text': { ...htmlText, encode: escapeHtml },
@@ -104,7 +104,7 @@ export const layers: Readonly<Record<Layer, Codec>> = {
   'html-attribute': { ...htmlAttribute, encode: escapeHtmlAttribute },
   /** Part of a value without quotes. */
   'html-unquoted': { ...htmlAttribute, encode: escapeUnquoted },
-  /** All of a value without quotes. Adds quotes. */
+  /** The whole of a value without quotes. Adds quotes. */
   'html-unquoted-whole': { ...htmlAttribute, encode: (text) => `"${escapeHtmlAttribute(text)}"` },
   'xml-text': { ...xml, encode: escapeXml },
   'xml-attribute': { ...xml, encode: escapeXmlAttribute },
@@ -117,7 +117,7 @@ export const layers: Readonly<Record<Layer, Codec>> = {
   url: { ...url, encode: escapeUrl },
   /** Part of a query that writes spaces as `+`. */
   'url-query': { ...urlQuery, encode: escapeUrlQuery },
-  /** Around all other layers, in a file that declares another encoding than UTF-8. Only written. */
+  /** The outermost layer of a file that declares another encoding than UTF-8. Written, but never read. */
   ascii: { ...nothing, encode: escapeNonAscii },
 };
 

@@ -1,6 +1,6 @@
 import type { Tag } from '../markup/tags.ts';
 
-/** What the elements around a place in markup mean for embeds there. */
+/** The elements around a place in markup, as far as they matter for embeds there. */
 export interface MarkupContext {
   /** Whether the place is part of an example, which stays as it is. */
   isExample: boolean;

@@ -5,7 +5,7 @@ import type { PlacedEmbed } from './found-embed.ts';
 import type { InsertionFormat } from './insertion-format.ts';
 import { encode } from './layers.ts';
 
-/** What a snippet shows, after the site's rules. */
+/** The content of a snippet, after the site's rules. */
 export interface SnippetContent {
   html: string;
   /** The text of the HTML. */

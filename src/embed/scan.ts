@@ -22,7 +22,7 @@ import { decodeThrough, findStarts, reportIncomplete, type SourceSlice, slice } 
  * text is encoded inside other text, such as HTML in a JSON string in an attribute, each encoding is a layer. The layer is
  * decoded with a map back to the bytes of the file (see `SourceSlice`), and the decoded text is scanned by its own syntax:
  * `MarkupScanner` for HTML and XML, `scanJson`, `scanString` where the syntax has to be told from the text, and `scanText`
- * where there is no markup.
+ * where there is no markup. All but the last call each other, hence they share this file.
  */
 export function scan(file: Buffer, kind: FileKind): ScanResults {
   const text = file.toString('latin1');
@@ -88,7 +88,7 @@ interface LinkText {
 class MarkupScanner implements MarkupVisitor<MarkupContext> {
   readonly isXml: boolean;
   readonly #source: SourceSlice;
-  /** Where the text mentions a snippet next; `Infinity` if nowhere. */
+  /** The offset at which the text mentions a snippet next; `Infinity` if nowhere. */
   #mention = -1;
   /** The open paragraph outside of embeds. */
   #paragraph: Tag | undefined;

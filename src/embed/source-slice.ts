@@ -18,13 +18,13 @@ export interface SourceSlice {
   layers: readonly Layer[];
   /** Returns the byte offset in the file of a character of the text. */
   offsetInFile(offset: number): number;
-  /** Where the scan puts what it finds. */
+  /** The lists to which the scan adds what it finds. */
   results: ScanResults;
   /** Whether the text is part of HTML, in which text has to be escaped. */
   isHtml: boolean;
   /** Whether the file is a page. In other files, text between backticks is code. */
   isPage: boolean;
-  /** What embeds without the attribute `as` show. */
+  /** The value of `as` for embeds without this attribute. */
   defaultAs: EmbedAs;
   /** The value of the nearest `lang`. */
   lang?: string | undefined;

@@ -4,15 +4,15 @@
  */
 export type TextKind = 'text' | 'rcdata' | 'raw' | 'cdata';
 
-/** What the name of an HTML element says about its tags and its text. */
+/** The facts that the name of an HTML element gives about its tags and its text. */
 export interface ElementFacts {
-  /** Whether its start tag ends an open paragraph. */
+  /** Whether the start tag ends an open paragraph. */
   isBlock: boolean;
-  /** Whether it has no content and no end tag. */
+  /** Whether the element has no content and no end tag. */
   isVoid: boolean;
-  /** How its text is read. */
+  /** How the text inside is read. */
   textKind: Exclude<TextKind, 'cdata'>;
-  /** For an element with an optional end tag: the start tags that end it. */
+  /** The start tags that end the element, if its end tag is optional. */
   endedBy: ReadonlySet<string> | undefined;
 }
 

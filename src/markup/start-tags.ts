@@ -4,7 +4,7 @@ import { walk } from './walk.ts';
 
 /** A start tag, with the element around it. */
 export interface StartTag extends Tag {
-  /** The name of the element that contains it; empty at the top. */
+  /** The name of the element around the tag; empty at the top. */
   parent: string;
 }
 

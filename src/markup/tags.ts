@@ -12,9 +12,9 @@ export interface Tag extends Range {
 
 /** An attribute of a tag. Its range is that of the value, without quotes. */
 export interface Attribute extends Range {
-  /** In lower case. */
+  /** The name in lower case. */
   name: string;
-  /** As written, with entities. */
+  /** The value as written, with entities. */
   value: string;
   /** The quote around the value, or an empty string. */
   quote: string;

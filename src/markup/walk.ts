@@ -9,7 +9,7 @@ import {
 import { isLetter, matchEnd, type Tag, tagAt } from './tags.ts';
 
 /**
- * What `walk` calls, in document order. `Context` is what the visitor keeps about an element: `open` returns it, and all
+ * The calls of a walk, in document order. `Context` is what the visitor keeps about an element: `open` returns it, and all
  * calls for the content of the element get it.
  */
 export interface MarkupVisitor<Context> {

@@ -15,10 +15,10 @@ export interface SnippetFault {
   content?: string;
 }
 
-/** What a request for a snippet gets: its content, what a function makes of the params, or a failure. */
+/** The response to a request for a snippet: its content, the content that a function makes of the params, or a failure. */
 export type SnippetAnswer = string | ((params: Record<string, unknown>) => string) | SnippetFault;
 
-/** Which requests `snippetHandlers` responds to, and with which key. */
+/** The requests that `snippetHandlers` responds to, and the key that these need. */
 export interface SnippetHandlersOptions {
   /** Base URL of the endpoint that renders. @default any URL with the path for rendering */
   renderBaseUrl?: string;

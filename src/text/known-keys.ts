@@ -81,7 +81,7 @@ function encodedFormsOf(key: string) {
 
   const base64 = [0, 1, 2].flatMap((offset) => {
     const shifted = Buffer.concat([Buffer.alloc(offset), bytes]);
-    // The first and last characters of base64 also encode bits of the neighbouring text.
+    // The first and last characters of base64 also encode bits of the surrounding text.
     const start = offset === 0 ? 0 : offset + 1;
     const end = Math.floor((shifted.length * 8) / 6);
     const standard = shifted.toString('base64').slice(start, end);
