@@ -6,7 +6,7 @@ import type { Site } from '../integration/site.ts';
 import { type OpenedFetcher, SnippetSession } from '../integration/snippet-session.ts';
 import { astroMajor } from '../settings/astro-version.ts';
 import type { Environment, EnvironmentFiles } from '../settings/environment.ts';
-import type { FetchedSnippets, FetchHook } from '../snippets/snippet-fetcher.ts';
+import type { FetchedSnippets, SnippetCollection } from '../snippets/snippet-fetcher.ts';
 import type { ModuleGraph } from '../source/site-source.ts';
 import { cleanLines } from '../text/clean-text.ts';
 import { escapeOwnErrors } from './error-page.ts';
@@ -48,7 +48,7 @@ export class DevRun {
   }
 
   /** Fetches the snippets of a collection. @throws AstroError with one report of all failures. */
-  fetchCollection(options: Parameters<FetchHook>[0]): Promise<FetchedSnippets> {
+  fetchCollection(options: SnippetCollection): Promise<FetchedSnippets> {
     return this.session.fetchCollection(options);
   }
 

@@ -12,7 +12,7 @@ import { pageInliner } from '../inlining/inline-page.ts';
 import { isWithoutKey, withoutKeyWarning } from '../settings/connection.ts';
 import type { Settings } from '../settings/settings.ts';
 import { canonicalPath, routeFiles, type SiteUrls } from '../settings/site-urls.ts';
-import { blockFinder } from '../snippets/block-warnings.ts';
+import { BlockWarnings } from '../snippets/block-warnings.ts';
 import { pageParams } from '../snippets/page-params.ts';
 import { readEmbeds } from '../snippets/read-embeds.ts';
 import type { SnippetUse } from '../snippets/snippet-use.ts';
@@ -78,7 +78,7 @@ export function openInlineView(run: ServedSite, server: ViteDevServer, memory: S
         content || !error ? [] : [{ ...use, error }],
       );
       if (isPage) {
-        const blocks = blockFinder((key) => snippets.get(key)?.html, placeOf);
+        const blocks = new BlockWarnings((key) => snippets.get(key)?.html, placeOf);
         blocks.add(page, bytes, embeds);
         [...search.headingWarnings(embeds), ...blocks.warnings()].forEach(warn);
       }

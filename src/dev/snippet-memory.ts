@@ -2,10 +2,11 @@ import { hash as digest } from 'node:crypto';
 import { SnippetError } from '../client/snippet-error.ts';
 import { consequenceOf } from '../failures/error-table.ts';
 import { isSnippetFailure, type SnippetFailure } from '../failures/errors.ts';
-import type { FetchedSnippet, ShownAs, SnippetFetcher } from '../snippets/snippet-fetcher.ts';
+import type { FetchedSnippet, SnippetFetcher } from '../snippets/snippet-fetcher.ts';
+import type { SnippetDisplay } from '../snippets/snippet-use.ts';
 
 /** With content, an error or, while the service is down, both. */
-export interface RememberedSnippet extends ShownAs {
+export interface RememberedSnippet extends SnippetDisplay {
   content?: FetchedSnippet | undefined;
   error?: SnippetFailure | undefined;
   checkedAt?: number;
@@ -25,7 +26,7 @@ export function snippetMemory(
 ): {
   update: (snippet: RememberedSnippet, isNow?: boolean) => Promise<void> | undefined;
   /** @param isLast whether nothing asks again, so that this waits for an update that is due. */
-  get({ request, asHtml }: ShownAs, isLast: boolean): Promise<RememberedSnippet>;
+  get({ request, asHtml }: SnippetDisplay, isLast: boolean): Promise<RememberedSnippet>;
   /** Of what a page shows. It changes when a reader would see a difference. */
   hashOf(snippets: readonly RememberedSnippet[]): string;
   /** The snippets of pages with a hash; `undefined` after a restart, or 10 minutes after they last asked. */
@@ -73,7 +74,7 @@ export function snippetMemory(
     update,
 
     /** @param isLast whether nothing asks again, so that this waits for an update that is due. */
-    async get({ request, asHtml }: ShownAs, isLast: boolean) {
+    async get({ request, asHtml }: SnippetDisplay, isLast: boolean) {
       // Shown as text, it may break a rule for HTML.
       const key = `${asHtml} ${request.key}`;
       const snippet = states.get(key) ?? { request, asHtml, dueAt: 0 };

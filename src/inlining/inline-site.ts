@@ -1,7 +1,7 @@
 import { headerPolicies } from '../content/csp.ts';
 import { forEachYielding } from '../files/turns.ts';
 import type { Manifest } from '../record/manifest.ts';
-import { blockFinder } from '../snippets/block-warnings.ts';
+import { BlockWarnings } from '../snippets/block-warnings.ts';
 import type { FileEmbed } from '../snippets/read-embeds.ts';
 import type { FetchedSnippets } from '../snippets/snippet-fetcher.ts';
 import { count, formatDuration } from '../text/format.ts';
@@ -89,7 +89,7 @@ class PageWarnings {
     const { astro, directory, urls } = site;
     this.#site = site;
     this.#snippets = snippets;
-    this.#blocks = blockFinder((key) => snippets.get(key)?.html, astro?.search.whereWritten);
+    this.#blocks = new BlockWarnings((key) => snippets.get(key)?.html, astro?.search.whereWritten);
     this.#classes = astro?.classes && new ClassChecker(directory, urls.base, astro.classes.written);
   }
 

@@ -2,7 +2,7 @@ import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { CollectedSnippet } from '../inlining/generated-site.ts';
 import { isWithoutKey, requireConnection } from '../settings/connection.ts';
 import type { Environment, EnvironmentFiles } from '../settings/environment.ts';
-import type { FetchedSnippets, FetchHook } from '../snippets/snippet-fetcher.ts';
+import type { FetchedSnippets, SnippetCollection } from '../snippets/snippet-fetcher.ts';
 import { Announcements } from './announcements.ts';
 import { BuildOutput } from './build-output.ts';
 import type { Site } from './site.ts';
@@ -46,7 +46,7 @@ export class SiteBuild {
   }
 
   /** Fetches the snippets of a collection. @throws AstroError with one report of all failures. */
-  async fetchCollection(options: Parameters<FetchHook>[0]): Promise<FetchedSnippets> {
+  async fetchCollection(options: SnippetCollection): Promise<FetchedSnippets> {
     this.#fetching += 1;
     try {
       const snippets = await this.session.fetchCollection(options);
@@ -132,7 +132,7 @@ function integrationsThatWrite({ config }: Site): string[] {
 }
 
 function collectedFrom(
-  { collection, entries }: Parameters<FetchHook>[0],
+  { collection, entries }: SnippetCollection,
   snippets: FetchedSnippets,
 ): CollectedSnippet[] {
   return [...entries].flatMap(([entry, request]) => {

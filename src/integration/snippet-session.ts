@@ -11,7 +11,7 @@ import type { SiteUrls } from '../settings/site-urls.ts';
 import type {
   FetchedSnippet,
   FetchedSnippets,
-  FetchHook,
+  SnippetCollection,
   SnippetFetcher,
 } from '../snippets/snippet-fetcher.ts';
 import type { SnippetUses } from '../snippets/snippet-use.ts';
@@ -97,7 +97,7 @@ export class SnippetSession {
   }
 
   /** Fetches the snippets of a collection. @throws AstroError with one report of all failures. */
-  async fetchCollection({ collection, entries }: Parameters<FetchHook>[0]): Promise<FetchedSnippets> {
+  async fetchCollection({ collection, entries }: SnippetCollection): Promise<FetchedSnippets> {
     const { addUse } = await import('../snippets/snippet-use.ts');
     const uses: SnippetUses = new Map();
     for (const [entry, request] of entries) addUse(uses, request, entryName({ collection, entry }));

@@ -6,130 +6,167 @@ import { createStorage, type Driver, type Storage } from 'unstorage';
 import fsLite from 'unstorage/drivers/fs-lite';
 import { z } from 'zod';
 import type { SnippetRequest } from '../client/snippet-request.ts';
+import type { Variant } from '../client/variants.ts';
 import { writeAtomically } from '../files/write.ts';
 import type { Settings } from '../settings/settings.ts';
 import { reasonOf } from '../text/clean-text.ts';
 import { containsKnownKey } from '../text/known-keys.ts';
 
-const answerSchema: z.ZodObject<
-  {
-    content: z.ZodString;
-    variant: z.ZodEnum<{
-      render: 'render';
-      retrieve: 'retrieve';
-    }>;
-    name: z.ZodOptional<z.ZodString>;
-    fetchedAt: z.ZodInt;
-  },
-  z.core.$strip
-> = z.object({
+/** An answer of the service, as an earlier run kept it. */
+export interface KeptAnswer {
+  /** The content, exactly as the service sent it. */
+  content: string;
+  variant: Variant;
+  /** The snippet's name, which only variant A sends. */
+  name?: string | undefined;
+  /** When the service sent the answer, in milliseconds since the epoch. */
+  fetchedAt: number;
+}
+
+const answerSchema: z.ZodType<KeptAnswer> = z.object({
   content: z.string(),
   variant: z.enum(['render', 'retrieve']),
   name: z.string().optional(),
-  /** When the service sent it, in milliseconds since the epoch. */
   fetchedAt: z.int().min(0),
 });
 
-export type KeptAnswer = z.infer<typeof answerSchema>;
+/** The option `cache`, where it is not `false`. */
+export type CacheSettings = Exclude<Settings['cache'], false>;
 
-const operationTimeout = 2_000;
+type CacheOwner = Pick<Settings, 'apiKey' | 'renderBaseUrl' | 'retrieveBaseUrl' | 'staleIfError'>;
 
-// At least, in storages that delete old entries, in milliseconds.
-const keepFor = 30 * 24 * 60 * 60 * 1000;
+type Operation = 'read' | 'write';
 
-/** Never fails a build: a storage that fails or hangs is not used for the rest of the run, which is a warning. */
-export function openAnswerCache(
-  folder: string,
-  cache: Exclude<Settings['cache'], false>,
-  { apiKey = '', renderBaseUrl, retrieveBaseUrl, staleIfError }: Settings,
-  warn: (line: string) => void,
-) {
-  // Some systems limit the number of open files.
-  const queue = pLimit(32);
-  const failed = { read: false, write: false };
-  let written: Promise<unknown> = Promise.resolve();
-  let storage: Promise<Storage> | undefined;
-  let connectionError: Error | undefined;
+/** Many systems limit the number of files that a process may have open. */
+const maxOperations = 32;
 
-  const open = async () => {
-    const { driver: chosen = fileDriver(folder), options = {} } = cache;
-    const driver: Driver =
-      typeof chosen === 'string' ? (await import(`unstorage/drivers/${chosen}`)).default(options) : chosen;
-    const client = driver.getInstance?.() as Partial<EventEmitter> | undefined;
-    // Without a listener, a lost connection would end the process.
-    client?.on?.('error', (error) => {
-      connectionError = error;
-    });
-    return createStorage({ driver });
-  };
-  const attempt = <T>(kind: 'read' | 'write', operation: (storage: Storage) => Promise<T>) =>
-    queue(async () => {
-      if (failed[kind]) return undefined;
+/** How long a storage that deletes old entries has to keep an answer at least, in milliseconds. */
+const minimumLifetime = 30 * 24 * 60 * 60 * 1000;
+
+/**
+ * Keeps answers of the service for later runs, in files or in the storage that the option `cache` names.
+ *
+ * A cache never fails a build: after the first read that fails or hangs, nothing more is read in this run, and likewise for
+ * writes. The first of these failures is a warning. Changes happen in the background; `close` waits for them.
+ */
+export class AnswerCache {
+  readonly #folder: string;
+  readonly #settings: CacheSettings;
+  readonly #warn: (line: string) => void;
+  /** What the name of every entry depends on, besides the request. */
+  readonly #owner: readonly (string | undefined)[];
+  /** How long an entry is kept in storages that delete old ones, in seconds. */
+  readonly #timeToLive: number;
+  readonly #queue = pLimit(maxOperations);
+  /** Which operations are no longer tried in this run. */
+  readonly #hasFailed: Record<Operation, boolean> = { read: false, write: false };
+  /** Opened by the first operation. */
+  #storage: Promise<Storage> | undefined;
+  /** The last error that the storage's client emitted, which says more than the operation that timed out. */
+  #connectionError: Error | undefined;
+  /** Settles when all changes until now have been written. */
+  #written: Promise<unknown> = Promise.resolve();
+
+  /**
+   * @param folder where answers are kept if the settings name no storage
+   * @param owner whose answers these are: another API key or service may have other snippets
+   */
+  constructor(folder: string, settings: CacheSettings, owner: CacheOwner, warn: (line: string) => void) {
+    const { apiKey = '', renderBaseUrl, retrieveBaseUrl, staleIfError } = owner;
+    this.#folder = folder;
+    this.#settings = settings;
+    this.#warn = warn;
+    this.#owner = [hash('sha256', apiKey), renderBaseUrl, retrieveBaseUrl];
+    this.#timeToLive = Math.ceil(Math.max(minimumLifetime, settings.maxAge, staleIfError) / 1000);
+  }
+
+  async read(request: SnippetRequest): Promise<KeptAnswer | undefined> {
+    const entry = await this.#attempt('read', (storage) => storage.getItem(this.#entryName(request)));
+    // An entry may be cut off, or written by another program.
+    return answerSchema.safeParse(entry).data;
+  }
+
+  /** Keeps an answer, unless it contains the API key. */
+  write(request: SnippetRequest, answer: KeptAnswer): void {
+    if (containsKnownKey(answer.content) || containsKnownKey(answer.name ?? '')) return;
+    this.#change((storage) =>
+      storage.setItem<KeptAnswer>(this.#entryName(request), answer, { ttl: this.#timeToLive }),
+    );
+  }
+
+  remove(request: SnippetRequest): void {
+    this.#change((storage) => storage.removeItem(this.#entryName(request)));
+  }
+
+  async close(): Promise<void> {
+    await this.#written;
+    await this.#storage?.then((storage) => withTimeout(storage.dispose())).catch(() => {});
+  }
+
+  /** A hash is a valid file name on every system. */
+  #entryName({ id, params }: SnippetRequest) {
+    return hash('sha256', JSON.stringify([...this.#owner, id, params]));
+  }
+
+  #change(operation: (storage: Storage) => Promise<void>) {
+    this.#written = Promise.all([this.#written, this.#attempt('write', operation)]);
+  }
+
+  #attempt<T>(kind: Operation, operation: (storage: Storage) => Promise<T>): Promise<T | undefined> {
+    return this.#queue(async () => {
+      if (this.#hasFailed[kind]) return undefined;
       try {
-        storage ??= open();
-        return await withTimeout(storage.then(operation));
+        this.#storage ??= this.#open();
+        return await withTimeout(this.#storage.then(operation));
       } catch (error) {
-        const reason = reasonOf(connectionError ?? error);
-        if (!failed.read && !failed.write) {
-          warn(`The snippet cache failed and is not used for this run: ${reason}`);
-        }
-        failed[kind] = true;
+        this.#noteFailure(kind, error);
         return undefined;
       }
     });
-  /** In the background. */
-  const change = (operation: (storage: Storage) => Promise<void>) => {
-    written = Promise.all([written, attempt('write', operation)]);
-  };
-  // A file name that is valid on every system. Another API key may see other snippets.
-  const keyOf = ({ id, params }: SnippetRequest) =>
-    hash('sha256', JSON.stringify([hash('sha256', apiKey), renderBaseUrl, retrieveBaseUrl, id, params]));
-  const ttl = Math.ceil(Math.max(keepFor, cache.maxAge, staleIfError) / 1000);
+  }
 
-  return {
-    async read(request: SnippetRequest): Promise<
-      | {
-          content: string;
-          variant: 'render' | 'retrieve';
-          fetchedAt: number;
-          name?: string | undefined;
-        }
-      | undefined
-    > {
-      const stored = await attempt('read', (storage) => storage.getItem(keyOf(request)));
-      // It may be cut off, or written by something else.
-      return answerSchema.safeParse(stored).data;
-    },
-    /** No answer with the API key is kept. */
-    write(request: SnippetRequest, answer: KeptAnswer): void {
-      if (containsKnownKey(answer.content) || containsKnownKey(answer.name ?? '')) return;
-      change((storage) => storage.setItem<KeptAnswer>(keyOf(request), answer, { ttl }));
-    },
-    remove(request: SnippetRequest): void {
-      change((storage) => storage.removeItem(keyOf(request)));
-    },
-    async close(): Promise<void> {
-      await written;
-      await storage?.then((opened) => withTimeout(opened.dispose())).catch(() => {});
-    },
-  };
+  #noteFailure(kind: Operation, error: unknown) {
+    const isFirst = !this.#hasFailed.read && !this.#hasFailed.write;
+    this.#hasFailed[kind] = true;
+    if (!isFirst) return;
+    const reason = reasonOf(this.#connectionError ?? error);
+    this.#warn(`The snippet cache failed and is not used for this run: ${reason}`);
+  }
+
+  async #open(): Promise<Storage> {
+    const { driver: chosen = fileDriver(this.#folder), options = {} } = this.#settings;
+    const driver: Driver =
+      typeof chosen === 'string' ? (await import(`unstorage/drivers/${chosen}`)).default(options) : chosen;
+
+    const client = driver.getInstance?.() as Partial<EventEmitter> | undefined;
+    // Without an `error` listener on the client, a lost connection would crash Node.
+    client?.on?.('error', (error) => {
+      this.#connectionError = error;
+    });
+    return createStorage({ driver });
+  }
 }
 
-/** unstorage's own, but a build that is killed leaves no partial file. */
-const fileDriver = (base: string): Driver => ({
-  ...fsLite({ base }),
-  setItem: (key, value) => writeAtomically(join(base, key), value),
-});
+/** unstorage's own driver for files, but a build that is killed leaves no partial file. */
+function fileDriver(base: string): Driver {
+  return { ...fsLite({ base }), setItem: (key, value) => writeAtomically(join(base, key), value) };
+}
+
+/** How long a storage may take for one operation, in milliseconds. */
+const operationTimeout = 2_000;
 
 const timeoutTicks = 10;
 
-/** Counts time in which this process could have read an answer: while Vite bundles, it may stand still. */
-function withTimeout<T>(work: Promise<T>) {
-  const { promise, reject } = Promise.withResolvers<never>();
-  let left = timeoutTicks;
+/**
+ * Rejects if work takes too long. The timeout counts ticks of a timer instead of time: while Vite bundles, the event loop is
+ * blocked and no answer can be read, so that time does not count.
+ */
+function withTimeout<T>(work: Promise<T>): Promise<T> {
+  const { promise: timedOut, reject } = Promise.withResolvers<never>();
+  let ticksLeft = timeoutTicks;
   const timer = setInterval(() => {
-    left -= 1;
-    if (left === 0) reject(new Error(`no answer within ${operationTimeout / 1000} s`));
+    ticksLeft -= 1;
+    if (ticksLeft === 0) reject(new Error(`no answer within ${operationTimeout / 1000} s`));
   }, operationTimeout / timeoutTicks);
-  return Promise.race([work, promise]).finally(() => clearInterval(timer));
+  return Promise.race([work, timedOut]).finally(() => clearInterval(timer));
 }

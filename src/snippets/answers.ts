@@ -1,210 +1,236 @@
-import type { Notice } from '../client/scheduling/notice.ts';
+import type { Counts, Notice } from '../client/scheduling/notice.ts';
 import { type ClientParts, type Snippet, SnippetClient } from '../client/snippet-client.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { consequenceOf } from '../failures/error-table.ts';
 import { isSnippetFailure, SiteError } from '../failures/errors.ts';
-import type { RecordedImages } from '../images/site-images.ts';
 import { hasConnection, requireConnection } from '../settings/connection.ts';
 import type { Settings } from '../settings/settings.ts';
 import { cleanText } from '../text/clean-text.ts';
 import { formatDuration } from '../text/format.ts';
-import { type KeptAnswer, openAnswerCache } from './answer-cache.ts';
+import { AnswerCache, type KeptAnswer } from './answer-cache.ts';
 
+/** What the service sent for a snippet, in this run or in an earlier one. */
 export interface Answer extends Snippet {
-  /** When the service sent it, in milliseconds since the epoch, unless that was just now. */
+  /** When the service sent a kept answer, in milliseconds since the epoch. `undefined` if it was sent in this run. */
   fetchedAt?: number | undefined;
-  /** Why the service did not send it now: the content is the last good one. */
+  /** Why the service did not send the snippet now. The content is then the last good one. */
   error?: SnippetError | undefined;
 }
 
-export interface FetcherOptions {
-  warn(line: string): void;
-  /** Whether an answer is used for the whole run. */
-  remember: boolean;
-  /** Told what the service is doing, instead of `warn`. */
-  notify?(line: string): void;
-  parts?: ClientParts;
-  /** In milliseconds, if it is less than the settings' own. */
-  patience?: number | undefined;
-  /** Makes a request even if the kept answer is young enough. */
+/** How a run uses the answers that earlier runs kept. */
+export interface CachePolicy {
+  /** Makes a request even if the kept answer is young enough. @default false */
   alwaysAsk?: boolean;
-  /** Whether the site has shown newer content, from a refresh without this cache. */
+  /**
+   * Whether the site has already shown newer content than this answer. That happens after a refresh on another machine,
+   * which could not write to this cache. @default no answer is superseded
+   */
   isSuperseded?: ((request: SnippetRequest, answer: KeptAnswer) => boolean) | undefined;
-  /** Whether an answer is kept. @default each is */
+  /** Whether new content is kept for later runs. @default all is */
   isWorthKeeping?: (request: SnippetRequest, content: string) => boolean;
-  recordedImages?: RecordedImages;
 }
 
-/** Asks for each snippet once, unless a good answer was kept. */
-export function openAnswers(
-  settings: Settings,
-  options: FetcherOptions,
-): {
-  get: (request: SnippetRequest) => Promise<Answer>;
-  lastGood: (
-    request: SnippetRequest,
-    error: unknown,
-  ) => Promise<{
-    error: SnippetError;
-    milliseconds: number;
-    content: string;
-    variant: 'render' | 'retrieve';
-    fetchedAt: number;
-    name?: string | undefined;
-  }>;
-  /** Makes a request early. One that fails is made again when its snippet is needed. */
-  prefetch(request: SnippetRequest): void;
-  readonly counts: {
-    cached: number;
-    requests: number;
-    retries: number;
-    fallbacks: number;
-  };
-  /** Warns once if all were retrieved, as with a wrong base URL for rendering. */
-  routeWarnings(shown: Iterable<Answer>): string[];
-  close(): Promise<void>;
-} {
-  const { offline, cache, answerFolder, staleIfError, patience } = settings;
-  const { warn, notify = warn, remember, parts = {}, alwaysAsk, isSuperseded, isWorthKeeping } = options;
-  const asked = new Map<string, Promise<Answer>>();
-  let opened: ReturnType<typeof open> | undefined;
-  let cached = 0;
-  let isRouteWarned = false;
-  let isEnded = false;
+/** Whom a source tells, and how long it asks. */
+export interface AnswerSourceOptions extends CachePolicy {
+  /** Called with each warning, a text of one or more lines. */
+  warn(line: string): void;
+  /** Called with what the service is doing, such as asking to wait. @default `warn` */
+  notify?(line: string): void;
+  /** Whether an answer is used for the whole run. A dev server asks again instead. */
+  remember: boolean;
+  /** How long to try a service that gives no answer, in milliseconds, if that is less than the settings' own patience. */
+  patience?: number | undefined;
+  /** Replaces parts of the client, such as its clock. */
+  parts?: ClientParts;
+}
 
-  const open = () => {
-    const connection = {
-      ...settings,
-      apiKey: requireConnection(settings),
-      patience: Math.min(patience, options.patience ?? patience),
-      onNotice(notice: Notice) {
-        // A warning says so at the end.
-        if (notice.kind !== 'render-given-up' || !notice.isRouteMissing) notify(describeNotice(notice));
-      },
-    };
+/** What the service was asked for, and what it was not. */
+export interface AnswerCounts extends Counts {
+  /** How often a kept answer was used. */
+  cached: number;
+}
+
+/** Opened together by the first request, and again by the next one after `close`. */
+interface OpenConnection {
+  client: SnippetClient;
+  /** `undefined` if the site keeps no answers. */
+  cache: AnswerCache | undefined;
+}
+
+/**
+ * Answers requests for snippets: asks the service for each snippet once, unless the cache has an answer that is good enough.
+ * While the service is in trouble, the last good content replaces a snippet, if the settings allow that.
+ */
+export class AnswerSource {
+  readonly #settings: Settings;
+  readonly #options: AnswerSourceOptions;
+  /** Answers and requests in progress, by the keys of the requests. */
+  readonly #asked = new Map<string, Promise<Answer>>();
+  #connection: OpenConnection | undefined;
+  #cached = 0;
+  #hasRouteWarning = false;
+  /** Whether every further request would fail the same way, as with an invalid key. */
+  #isHopeless = false;
+
+  constructor(settings: Settings, options: AnswerSourceOptions) {
+    this.#settings = settings;
+    this.#options = options;
+  }
+
+  get counts(): AnswerCounts {
     return {
-      client: new SnippetClient(connection, parts),
-      kept: cache && answerFolder ? openAnswerCache(answerFolder, cache, settings, warn) : undefined,
+      requests: 0,
+      retries: 0,
+      fallbacks: 0,
+      ...this.#connection?.client.counts,
+      cached: this.#cached,
     };
-  };
+  }
 
-  /** A date in the future (a wrong clock) counts by its distance. */
-  const recall = async (request: SnippetRequest, maxAge: number) => {
-    const kept = opened?.kept;
-    const answer = await kept?.read(request);
-    if (!answer || Math.abs(Date.now() - answer.fetchedAt) > maxAge) return undefined;
-    if (!isSuperseded?.(request, answer)) {
-      cached += 1;
-      return { ...answer, milliseconds: 0 };
-    }
-    // A build that fails has no record, so the next one may not know.
-    kept?.remove(request);
-    if (!offline) return undefined;
-    const reason = 'is in the cache only as it was before the site was refreshed, and `offline` is set.';
-    throw new SiteError('not-cached', reason, request.id);
-  };
+  /** @throws SnippetError or SiteError `not-cached`. After a failure, a later call makes the request again. */
+  get(request: SnippetRequest): Promise<Answer> {
+    const { key } = request;
+    const asked = this.#asked.get(key);
+    if (asked) return asked;
 
-  /** The last good content, for the rest of the run. @throws `error` without one, or if the service refuses. */
-  const lastGood = async (
-    request: SnippetRequest,
-    error: unknown,
-  ): Promise<{
-    error: SnippetError;
-    milliseconds: number;
-    content: string;
-    variant: 'render' | 'retrieve';
-    fetchedAt: number;
-    name?: string | undefined;
-  }> => {
-    if (staleIfError === 0 || !(error instanceof SnippetError) || consequenceOf(error) !== 'children')
-      throw error;
-    const kept = await recall(request, staleIfError);
-    if (!kept) throw error;
-    const answer = { ...kept, error };
-    if (remember) asked.set(request.key, Promise.resolve(answer));
+    const answer = this.#ask(request);
+    this.#asked.set(key, answer);
+    const forget = () => {
+      if (this.#asked.get(key) === answer) this.#asked.delete(key);
+    };
+    answer.then(this.#options.remember ? () => {} : forget, forget);
     return answer;
-  };
+  }
 
-  const ask = async (request: SnippetRequest): Promise<Answer> => {
-    opened ??= open();
-    const { client, kept } = opened;
-    const maxAge = cache === false || alwaysAsk ? 0 : cache.maxAge;
-    if (offline || maxAge > 0) {
-      const known = await recall(request, offline ? Infinity : maxAge);
-      if (known) return known;
+  /** Makes a request before its snippet is needed. After a failure, the request is made again when it is. */
+  prefetch(request: SnippetRequest): void {
+    if (!hasConnection(this.#settings) || this.#isHopeless) return;
+    this.get(request).catch((error) => {
+      this.#isHopeless ||= isSnippetFailure(error) && consequenceOf(error) === 'end';
+    });
+  }
+
+  /**
+   * The last good content of a snippet, which replaces it for the rest of the run.
+   *
+   * @param error why the service did not send the snippet
+   * @throws `error` if there is no such content, or if the service refuses the snippet
+   */
+  async staleAnswer(request: SnippetRequest, error: unknown): Promise<Answer> {
+    const { staleIfError } = this.#settings;
+    const isInTrouble = error instanceof SnippetError && consequenceOf(error) === 'children';
+    if (staleIfError === 0 || !isInTrouble) throw error;
+    const kept = await this.#recall(request, staleIfError);
+    if (!kept) throw error;
+
+    const answer = { ...kept, error };
+    if (this.#options.remember) this.#asked.set(request.key, Promise.resolve(answer));
+    return answer;
+  }
+
+  /** Warns once if the site shows only retrieved snippets because the service has no route for rendering. */
+  routeWarnings(answers: Iterable<Answer>): string[] {
+    const missing = this.#connection?.client.missingRoute;
+    if (!missing || this.#hasRouteWarning) return [];
+    const variants = new Set(Array.from(answers, ({ variant }) => variant));
+    if ([...variants].join() !== 'retrieve') return [];
+    this.#hasRouteWarning = true;
+    return [
+      `No snippet was rendered: ${cleanText(missing.baseUrl)} answers ${missing.status} for every route. All were retrieved instead. Check SNIPPETS_RENDER_BASE_URL.`,
+    ];
+  }
+
+  async close(): Promise<void> {
+    const { client, cache } = this.#connection ?? {};
+    // Clear the field before waiting, so that a connection opened meanwhile survives.
+    this.#connection = undefined;
+    await client?.close();
+    await cache?.close();
+  }
+
+  async #ask(request: SnippetRequest): Promise<Answer> {
+    const { client, cache } = this.#open();
+    const { offline } = this.#settings;
+    const maxAge = this.#maxAge();
+    if (maxAge > 0) {
+      const kept = await this.#recall(request, maxAge);
+      if (kept) return kept;
     }
     if (offline) throw new SiteError('not-cached', 'is not in the cache, and `offline` is set.', request.id);
+
     try {
       const snippet = await client.fetch(request);
       const { content, variant, name } = snippet;
-      if (isWorthKeeping?.(request, content) !== false) {
-        kept?.write(request, { content, variant, name, fetchedAt: Date.now() });
+      if (this.#options.isWorthKeeping?.(request, content) !== false) {
+        cache?.write(request, { content, variant, name, fetchedAt: Date.now() });
       }
       return snippet;
     } catch (error) {
-      return lastGood(request, error);
+      return this.staleAnswer(request, error);
     }
-  };
+  }
 
-  /** @throws SnippetError or SiteError `not-cached`: a later call makes the request again. */
-  const get = (request: SnippetRequest): Promise<Answer> => {
-    const { key } = request;
-    const known = asked.get(key);
-    if (known) return known;
-    const answer = ask(request);
-    asked.set(key, answer);
-    const forget = () => {
-      if (asked.get(key) === answer) asked.delete(key);
+  /** How old a kept answer may be that is used instead of a request, in milliseconds. */
+  #maxAge() {
+    const { offline, cache } = this.#settings;
+    if (offline) return Infinity;
+    return cache === false || this.#options.alwaysAsk ? 0 : cache.maxAge;
+  }
+
+  /** A kept answer of at most this age. A date in the future, from a wrong clock, counts by its distance. */
+  async #recall(request: SnippetRequest, maxAge: number): Promise<Answer | undefined> {
+    const cache = this.#connection?.cache;
+    const answer = await cache?.read(request);
+    if (!answer || Math.abs(Date.now() - answer.fetchedAt) > maxAge) return undefined;
+    if (!this.#options.isSuperseded?.(request, answer)) {
+      this.#cached += 1;
+      return { ...answer, milliseconds: 0 };
+    }
+
+    // Remove a superseded answer now: if this build fails, it has no manifest that could tell the next build.
+    cache?.remove(request);
+    if (!this.#settings.offline) return undefined;
+    const reason = 'is in the cache only as it was before the site was refreshed, and `offline` is set.';
+    throw new SiteError('not-cached', reason, request.id);
+  }
+
+  #open(): OpenConnection {
+    const { cache, answerFolder } = this.#settings;
+    this.#connection ??= {
+      client: openClient(this.#settings, this.#options),
+      cache:
+        cache && answerFolder
+          ? new AnswerCache(answerFolder, cache, this.#settings, this.#options.warn)
+          : undefined,
     };
-    answer.then(remember ? () => {} : forget, forget);
-    return answer;
-  };
-
-  return {
-    get,
-    lastGood,
-
-    /** Makes a request early. One that fails is made again when its snippet is needed. */
-    prefetch(request: SnippetRequest) {
-      if (!hasConnection(settings) || isEnded) return;
-      get(request).catch((error) => {
-        isEnded ||= isSnippetFailure(error) && consequenceOf(error) === 'end';
-      });
-    },
-
-    get counts() {
-      return { requests: 0, retries: 0, fallbacks: 0, ...opened?.client.counts, cached };
-    },
-
-    /** Warns once if all were retrieved, as with a wrong base URL for rendering. */
-    routeWarnings(shown: Iterable<Answer>) {
-      const missing = opened?.client.missingRoute;
-      const variants = new Set(Array.from(shown, ({ variant }) => variant));
-      if (!missing || isRouteWarned || [...variants].join() !== 'retrieve') return [];
-      isRouteWarned = true;
-      return [
-        `No snippet was rendered: ${cleanText(missing.baseUrl)} answers ${missing.status} for every route. All were retrieved instead. Check SNIPPETS_RENDER_BASE_URL.`,
-      ];
-    },
-
-    async close() {
-      const { client, kept } = opened ?? {};
-      opened = undefined;
-      await client?.close();
-      await kept?.close();
-    },
-  };
+    return this.#connection;
+  }
 }
 
-function describeNotice(notice: Notice) {
+function openClient(settings: Settings, options: AnswerSourceOptions): SnippetClient {
+  const { warn, notify = warn, patience = settings.patience, parts = {} } = options;
+  const clientOptions = {
+    ...settings,
+    apiKey: requireConnection(settings),
+    patience: Math.min(settings.patience, patience),
+    onNotice(notice: Notice) {
+      // A missing route is a warning at the end, with its URL: see `routeWarnings`.
+      const isWarnedLater = notice.kind === 'render-given-up' && notice.isRouteMissing;
+      if (!isWarnedLater) notify(describeNotice(notice));
+    },
+  };
+  return new SnippetClient(clientOptions, parts);
+}
+
+function describeNotice(notice: Notice): string {
   if (notice.kind === 'render-given-up') {
     return 'Rendering failed for several snippets in a row. The rest are retrieved.';
   }
   const service = `The service at ${notice.origin}`;
   if (notice.kind === 'recovered') return `${service} responds again.`;
   if (notice.kind === 'held') return `${service} asks to wait ${formatDuration(notice.milliseconds)}.`;
-  // The time of day, as Astro's own log has it.
+  // The same format as the times in Astro's own log.
   const until = new Date(notice.until).toLocaleTimeString('en-GB');
   return `${service} fails for every request: ${notice.reason.replace(/\.$/, '')}. It is tried for ${formatDuration(notice.patience)}, until ${until}.`;
 }

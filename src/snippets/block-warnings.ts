@@ -4,29 +4,59 @@ import { isBlockLevel } from '../markup/start-tags.ts';
 import { andMore } from './embed-messages.ts';
 import type { FileEmbed } from './read-embeds.ts';
 
-/** Finds blocks in paragraphs with other text, which browsers end there. */
-export function blockFinder(htmlOf: (key: string) => string | undefined, placeOf: PlaceOf = () => '') {
-  const known = new Map<string, boolean>();
-  const isBlock = (key: string) => {
-    if (!known.has(key)) known.set(key, isBlockLevel(htmlOf(key) ?? ''));
-    return known.get(key);
-  };
-  const found = new Map<number, { first: string; others: number }>();
-  return {
-    add(name: string, page: Buffer, embeds: readonly FileEmbed[]): void {
-      for (const { request, start, format, inParagraph, paragraph } of embeds) {
-        if (!inParagraph || paragraph || format.as !== 'html' || format.layers.length > 0) continue;
-        if (!isBlock(request.key)) continue;
-        const places = found.get(request.id);
-        if (places) places.others += 1;
-        else found.set(request.id, { first: `${name}:${lineFinder(page)(start)}`, others: 0 });
-      }
-    },
-    /** One for each snippet, with its first place. */
-    warnings: (): string[] =>
-      [...found].map(([id, { first, others }]) => {
-        const place = placeOf({ id: String(id) });
-        return `${first}${andMore(others)}: the content of snippet ${id} is a block, such as <p> or <div>, inside a paragraph with other text. A browser ends the paragraph there. Put the embed into its own paragraph.${place && ` Snippet ${id} is ${place}.`}`;
-      }),
-  };
+/** Where a snippet is a block inside a paragraph. */
+interface BlockPlaces {
+  /** The file and line of the first such embed. */
+  first: string;
+  /** The number of further embeds. */
+  others: number;
+}
+
+/** Warns about snippets that are blocks, such as `<div>`, inside a paragraph with other text: browsers end it there. */
+export class BlockWarnings {
+  readonly #htmlOf: (key: string) => string | undefined;
+  readonly #placeOf: PlaceOf | undefined;
+  /** Whether content is a block, by the keys of requests. */
+  readonly #isBlock = new Map<string, boolean>();
+  /** Places of blocks, by the ids of snippets. */
+  readonly #places = new Map<number, BlockPlaces>();
+
+  /**
+   * @param htmlOf the content of a snippet as pages show it, by the key of its request
+   * @param placeOf where the source of the site has a snippet
+   */
+  constructor(htmlOf: (key: string) => string | undefined, placeOf?: PlaceOf) {
+    this.#htmlOf = htmlOf;
+    this.#placeOf = placeOf;
+  }
+
+  add(name: string, page: Buffer, embeds: readonly FileEmbed[]): void {
+    for (const { request, start, format, inParagraph, paragraph } of embeds) {
+      // A `paragraph` contains nothing but the embed, and gives way to a block.
+      const isAmongText = inParagraph && !paragraph;
+      const isElement = format.as === 'html' && format.layers.length === 0;
+      if (!isAmongText || !isElement || !this.#isBlockLevel(request.key)) continue;
+
+      const places = this.#places.get(request.id);
+      if (places) places.others += 1;
+      else this.#places.set(request.id, { first: `${name}:${lineFinder(page)(start)}`, others: 0 });
+    }
+  }
+
+  /** The warnings, one for each snippet, with its first place. */
+  warnings(): string[] {
+    return [...this.#places].map(([id, { first, others }]) => {
+      const source = this.#placeOf?.({ id: String(id) });
+      return `${first}${andMore(others)}: the content of snippet ${id} is a block, such as <p> or <div>, inside a paragraph with other text. A browser ends the paragraph there. Put the embed into its own paragraph.${source ? ` Snippet ${id} is ${source}.` : ''}`;
+    });
+  }
+
+  #isBlockLevel(key: string): boolean {
+    let isBlock = this.#isBlock.get(key);
+    if (isBlock === undefined) {
+      isBlock = isBlockLevel(this.#htmlOf(key) ?? '');
+      this.#isBlock.set(key, isBlock);
+    }
+    return isBlock;
+  }
 }

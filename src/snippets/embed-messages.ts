@@ -2,22 +2,34 @@ import type { DoubtfulFlaw, EmbedFault } from '../embed/found-embed.ts';
 import type { ErrorCode } from '../failures/error-table.ts';
 import { count } from '../text/format.ts';
 
-export const faultTexts: Record<EmbedFault['flaw'], [ErrorCode, string]> = {
-  unclosed: ['embed-unclosed', 'The embed has no end tag.'],
-  nested: ['embed-nested', 'The embed is inside the one of line {line}.'],
-  'in-attribute': ['embed-in-attribute', 'The embed is in the attribute {attribute}, which contains code.'],
-  'in-script': ['embed-in-script', 'The embed is in a script that runs.'],
-  'in-style': ['embed-in-script', 'The embed is in a style sheet.'],
-  'in-xml': ['embed-in-xml', 'The embed is an element of XML.'],
-  unrendered: ['unrendered-component', '<Snippet> was not rendered: it is in the page as it was written.'],
-};
+interface FaultText {
+  code: ErrorCode;
+  /** A sentence. `{line}` stands for the line of the outer embed, `{attribute}` for the name of the attribute. */
+  text: string;
+}
 
-export const andMore = (times: number): string => (times === 0 ? '' : ` and ${count(times, 'more time')}`);
+/** What the report of a failed build says about an embed that is in a place where none can be. */
+export const faultTexts: Readonly<Record<EmbedFault['flaw'], FaultText>> = {
+  unclosed: { code: 'embed-unclosed', text: 'The embed has no end tag.' },
+  nested: { code: 'embed-nested', text: 'The embed is inside the one of line {line}.' },
+  'in-attribute': {
+    code: 'embed-in-attribute',
+    text: 'The embed is in the attribute {attribute}, which contains code.',
+  },
+  'in-script': { code: 'embed-in-script', text: 'The embed is in a script that runs.' },
+  'in-style': { code: 'embed-in-script', text: 'The embed is in a style sheet.' },
+  'in-xml': { code: 'embed-in-xml', text: 'The embed is an element of XML.' },
+  unrendered: {
+    code: 'unrendered-component',
+    text: '<Snippet> was not rendered: it is in the page as it was written.',
+  },
+};
 
 const leftAsIs =
   'It is left as it is. If it is an example, silence this with data-snippets-ignore or the option exclude.';
 
-export const warningTexts: Record<DoubtfulFlaw, string> = {
+/** What a build says about text that may be meant as an embed, or may not work. Each follows a file and line. */
+export const warningTexts: Readonly<Record<DoubtfulFlaw, string>> = {
   unclosed: `text that looks like an embed has no end tag. ${leftAsIs}`,
   nested: `text looks like an embed inside another embed. ${leftAsIs}`,
   unrendered:
@@ -31,3 +43,6 @@ export const warningTexts: Record<DoubtfulFlaw, string> = {
   'in-code':
     'an embed is in a fence or between backticks, in text that may be Markdown or HTML. It is left as it is. If it is an example, write it in <code>, or silence this with the option exclude. Otherwise, write the backticks before it as &#96;.',
 };
+
+/** Follows a place: how many more places are like it. Empty for none. */
+export const andMore = (times: number): string => (times === 0 ? '' : ` and ${count(times, 'more time')}`);

@@ -1,23 +1,36 @@
+import type { Params } from '../client/params.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import { createRequest, paramsObject } from '../client/snippet-request.ts';
 import { SiteError } from '../failures/errors.ts';
 import type { ParsedOptions } from '../settings/options.ts';
 import { reasonOf } from '../text/clean-text.ts';
-import type { ReadableFile } from './read-embeds.ts';
+import type { AddParams } from './read-embeds.ts';
 
-/** Adds what the option `params` returns to requests, whose own params win. */
-export function pageParams(params: ParsedOptions['params'], page: string): ReadableFile['addParams'] {
-  if (!params) return undefined;
-  const known = new Map<string | undefined, ReturnType<typeof paramsObject>>();
-  return (request, lang) => {
+/**
+ * Adds what the option `params` returns for a page to the requests of its embeds, whose own params win. The option is called
+ * once for each language of the page. What it throws, or returns besides valid params, makes the embed invalid.
+ *
+ * @param page the path of the page, as the site publishes it
+ */
+export function pageParams(option: ParsedOptions['params'], page: string): AddParams | undefined {
+  if (!option) return undefined;
+  const paramsByLanguage = new Map<string | undefined, Params | undefined>();
+
+  const paramsFor = (lang: string | undefined) => {
+    if (paramsByLanguage.has(lang)) return paramsByLanguage.get(lang);
     try {
-      // Checked as the params of an embed are.
-      if (!known.has(lang)) known.set(lang, paramsObject(createRequest(1, params({ page, lang }))));
+      // A request with any id checks params as those of an embed are checked.
+      const params = paramsObject(createRequest(1, option({ page, lang })));
+      paramsByLanguage.set(lang, params);
+      return params;
     } catch (error) {
       const reason = error instanceof SnippetError ? error.reason : reasonOf(error);
       throw new SiteError('params-failed', `The option \`params\` failed for ${page}: ${reason}`);
     }
-    const added = known.get(lang);
+  };
+
+  return (request, lang) => {
+    const added = paramsFor(lang);
     return added ? createRequest(request.id, { ...added, ...paramsObject(request) }) : request;
   };
 }

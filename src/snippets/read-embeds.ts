@@ -1,148 +1,123 @@
 import { parseRequest, type SnippetRequest } from '../client/snippet-request.ts';
 import { intendedAttribute } from '../embed/element.ts';
-import type { FileKind, FoundEmbed, PlacedEmbed } from '../embed/found-embed.ts';
+import type { EmbedFault, FileKind, FoundEmbed, PlacedEmbed, ScanWarning } from '../embed/found-embed.ts';
 import { scan } from '../embed/scan.ts';
-import type { EmbedNote } from '../failures/embed-notes.ts';
+import type { EmbedNote, InvalidEmbed } from '../failures/embed-notes.ts';
+import type { ErrorCode } from '../failures/error-table.ts';
 import { isSnippetFailure, SiteError } from '../failures/errors.ts';
 import { lineFinder } from '../files/lines.ts';
 import { andMore, faultTexts, warningTexts } from './embed-messages.ts';
 import { addUse, type SnippetUses } from './snippet-use.ts';
 
+/** A valid embed in a file, and the snippet that it shows. */
 export interface FileEmbed extends PlacedEmbed, Pick<FoundEmbed, 'inHeading' | 'inParagraph'> {
+  /** The request, with the params that the site adds. */
   request: SnippetRequest;
-  /** The key without the params that the site adds, if it does. */
+  /** The key of the request as the embed is written. `undefined` if the site adds no params. */
   written: string | undefined;
 }
 
+/** Adds the params that the site passes to every snippet of a page in this language. */
+export type AddParams = (request: SnippetRequest, lang: string | undefined) => SnippetRequest;
+
+/** A file in which embeds are read. */
 export interface ReadableFile {
+  /** The path of the file in the output, as messages and uses name it. */
   name: string;
   bytes: Buffer;
   kind: FileKind;
-  addParams?: ((request: SnippetRequest, lang: string | undefined) => SnippetRequest) | undefined;
-  /** Whether it shows snippets already, which are no children. */
+  addParams?: AddParams | undefined;
+  /**
+   * Whether the published file shows snippets already, of an earlier run. Children must not replace them, so a snippet that
+   * cannot be fetched fails the run.
+   */
   isInlined?: boolean;
 }
 
-// Shared: most embeds have none.
+/** What is in a file. Everything is in the order of the file. */
+export interface EmbedReading {
+  /** Valid embeds. */
+  embeds: FileEmbed[];
+  /** Embeds that fail the build. */
+  invalid: InvalidEmbed[];
+  /** Notes about text that may be meant as an embed, and embeds that may not work: one for each kind of flaw. */
+  warnings: EmbedNote[];
+}
+
+/** An invalid embed whose line is not known yet. */
+interface RefusedEmbed {
+  /** The byte offset of the embed. */
+  start: number;
+  code: ErrorCode;
+  message: string;
+  id: string | undefined;
+}
+
+type LineOf = (offset: number) => number;
+
+/** Most embeds have no children, so they share this object. */
 const noChildren: FoundEmbed['children'] = { start: 0, end: 0 };
 
-export function readEmbeds(
-  file: ReadableFile,
-  uses: SnippetUses,
-): {
-  embeds: FileEmbed[];
-  invalid: {
-    code:
-      | 'missing-key'
-      | 'missing-url'
-      | 'unreadable-key-file'
-      | 'exposed-key'
-      | 'published-key'
-      | 'late-embed'
-      | 'stale-compressed-file'
-      | 'missing-integration'
-      | 'duplicate-integration'
-      | 'on-demand-page'
-      | 'embed-in-browser'
-      | 'missing-manifest'
-      | 'output-in-use'
-      | 'missing-output'
-      | 'unusable-output'
-      | 'webhook-secret'
-      | 'cannot-listen'
-      | 'unwritable-file'
-      | 'rate-limited'
-      | 'server-error'
-      | 'bad-answer'
-      | 'network'
-      | 'timeout'
-      | 'unavailable'
-      | 'not-cached'
-      | 'forbidden'
-      | 'not-found'
-      | 'no-route'
-      | 'unexpected-status'
-      | 'redirect'
-      | 'no-content'
-      | 'certificate'
-      | 'too-large'
-      | 'invalid-id'
-      | 'invalid-params'
-      | 'invalid-options'
-      | 'aborted'
-      | 'closed'
-      | 'sanitize-failed'
-      | 'too-many-tags'
-      | 'script-refused'
-      | 'left-open'
-      | 'embed-unclosed'
-      | 'embed-nested'
-      | 'embed-in-island'
-      | 'embed-in-script'
-      | 'embed-in-attribute'
-      | 'embed-in-xml'
-      | 'embed-lost'
-      | 'unrendered-component'
-      | 'unknown-attribute'
-      | 'invalid-as'
-      | 'invalid-optional'
-      | 'params-failed'
-      | 'unauthorized'
-      | 'payment-required'
-      | 'unsupported-node';
-    message: string;
-    id: string | undefined;
-    file: string;
-    line: number;
-  }[];
-  warnings: EmbedNote[];
-} {
-  const { name, bytes, kind, addParams = (request) => request, isInlined = false } = file;
-  const { embeds: found, faults, warnings } = scan(bytes, kind);
+/** Finds the embeds of a file, reads what they request, and adds that to the uses of the site. */
+export function readEmbeds(file: ReadableFile, uses: SnippetUses): EmbedReading {
+  const { name, bytes, kind } = file;
+  const { embeds: foundEmbeds, faults, warnings } = scan(bytes, kind);
   const lineOf = lineFinder(bytes);
+
+  const refusals = faults.map((fault) => refuseFault(fault, bytes, lineOf));
   const embeds: FileEmbed[] = [];
-  const invalid = faults.map(({ start, flaw, outer = 0, attribute = '' }) => {
-    const [code, text] = faultTexts[flaw];
-    const message = text.replace('{line}', () => `${lineOf(outer)}`).replace('{attribute}', () => attribute);
-    return { start, code, message, id: idAt(bytes, start) };
-  });
-  for (const one of found) {
-    // Without attributes: parts of the page's text keep all of it in memory.
-    const { attributes, lang, start, end, format, paragraph, inHeading, inParagraph } = one;
-    const children = one.children.start < one.children.end ? one.children : noChildren;
+  for (const embed of foundEmbeds) {
     try {
-      const written = embedRequest(one);
-      const { request } = addUse(uses, addParams(written, lang), name, {
-        hasChildren: !isInlined && children !== noChildren,
-        isOptional: (attributes.optional ?? 'false') !== 'false',
-        asHtml: format.as === 'html',
-      });
-      const key = written.key === request.key ? undefined : written.key;
-      // With a spread, each would take twice as much memory.
-      embeds.push({ start, end, children, format, paragraph, inHeading, inParagraph, request, written: key });
+      embeds.push(readEmbed(embed, file, uses));
     } catch (error) {
       if (!isSnippetFailure(error)) throw error;
       const { code, message } = error;
-      invalid.push({ start, code, message, id: attributes.id ?? '' });
+      refusals.push({ start: embed.start, code, message, id: embed.attributes.id ?? '' });
     }
   }
-  invalid.sort((a, b) => a.start - b.start);
-  const described = invalid.map(({ start, ...one }) => ({ file: name, line: lineOf(start), ...one }));
-  // One for each kind: a title that mentions the element may be in twenty places.
-  const groups = Map.groupBy(warnings, ({ flaw }) => flaw);
-  const notes: EmbedNote[] = [...groups].map(([flaw, [{ start } = { start: 0 }, ...others]]) => ({
-    file: name,
-    line: lineOf(start),
-    id: flaw === 'utf-16' || flaw === 'in-id' ? undefined : idAt(bytes, start),
-    code: flaw === 'unrendered' ? 'unrendered-component' : undefined,
-    isDoubtful: flaw !== 'in-xhtml',
-    message: `${name}:${lineOf(start)}${andMore(others.length)}: ${warningTexts[flaw]}`,
-  }));
-  // Without the room for more of them.
-  return { embeds: embeds.slice(), invalid: described, warnings: notes };
+
+  refusals.sort((a, b) => a.start - b.start);
+  return {
+    // A copy has no spare capacity, which `push` leaves in each of thousands of arrays.
+    embeds: embeds.slice(),
+    invalid: refusals.map(({ start, ...refusal }) => ({ file: name, line: lineOf(start), ...refusal })),
+    warnings: describeWarnings(name, bytes, warnings, lineOf),
+  };
 }
 
-function embedRequest({ attributes, inIsland, misspelled }: FoundEmbed) {
+function refuseFault(
+  { start, flaw, outer = 0, attribute = '' }: EmbedFault,
+  bytes: Buffer,
+  lineOf: LineOf,
+): RefusedEmbed {
+  const { code, text } = faultTexts[flaw];
+  // Functions as replacements: `$&` in the name of an attribute means nothing.
+  const message = text.replace('{line}', () => `${lineOf(outer)}`).replace('{attribute}', () => attribute);
+  return { start, code, message, id: idAt(bytes, start) };
+}
+
+/** @throws SnippetError or SiteError if the embed is invalid */
+function readEmbed(embed: FoundEmbed, file: ReadableFile, uses: SnippetUses): FileEmbed {
+  const { attributes, lang, start, end, format, paragraph, inHeading, inParagraph } = embed;
+  const { name, addParams, isInlined } = file;
+  const children = embed.children.start < embed.children.end ? embed.children : noChildren;
+  const writtenRequest = parseEmbedRequest(embed);
+  const fullRequest = addParams ? addParams(writtenRequest, lang) : writtenRequest;
+
+  // Embeds of the same snippet share the request of their use.
+  const { request } = addUse(uses, fullRequest, name, {
+    hasChildren: !isInlined && children !== noChildren,
+    isOptional: (attributes.optional ?? 'false') !== 'false',
+    asHtml: format.as === 'html',
+  });
+  const written = writtenRequest.key === request.key ? undefined : writtenRequest.key;
+  // Attributes are left out: as parts of the page's text, they would keep all of it in memory.
+  // Fields are listed: an object made with a spread takes twice as much memory.
+  return { start, end, children, format, paragraph, inHeading, inParagraph, request, written };
+}
+
+/** @throws SnippetError or SiteError if the attributes are invalid, or an island would remove the embed again */
+function parseEmbedRequest({ attributes, inIsland, misspelled }: FoundEmbed): SnippetRequest {
   if (misspelled) {
     const message = `The embed has the unknown attribute \`${misspelled}\`. Did you mean \`${intendedAttribute(misspelled)}\`?`;
     throw new SiteError('unknown-attribute', message);
@@ -152,7 +127,7 @@ function embedRequest({ attributes, inIsland, misspelled }: FoundEmbed) {
   if (as !== 'html' && as !== 'text') {
     throw new SiteError('invalid-as', 'The attribute `as` of an embed must be "html" or "text".');
   }
-  // What frameworks make of a boolean.
+  // Frameworks write a boolean attribute in one of these ways.
   if (!/^(?:optional|true|false)?$/.test(optional)) {
     throw new SiteError('invalid-optional', 'The attribute `optional` of an embed takes no value.');
   }
@@ -163,8 +138,35 @@ function embedRequest({ attributes, inIsland, misspelled }: FoundEmbed) {
   return request;
 }
 
-/** Even if Markdown or an encoding has rewritten the tag. */
-function idAt(file: Buffer, start: number) {
-  const [tag = ''] = file.toString('latin1', start, start + 1000).split(/>|&gt;/);
+/** Describes each kind of flaw once: a title that mentions the element may be in twenty places of a page. */
+function describeWarnings(
+  name: string,
+  bytes: Buffer,
+  warnings: readonly ScanWarning[],
+  lineOf: LineOf,
+): EmbedNote[] {
+  const notes: EmbedNote[] = [];
+  for (const [flaw, places] of Map.groupBy(warnings, (warning) => warning.flaw)) {
+    const start = places[0]?.start ?? 0;
+    const line = lineOf(start);
+    const hasId = flaw !== 'utf-16' && flaw !== 'in-id';
+    notes.push({
+      file: name,
+      line,
+      id: hasId ? idAt(bytes, start) : undefined,
+      code: flaw === 'unrendered' ? 'unrendered-component' : undefined,
+      isDoubtful: flaw !== 'in-xhtml',
+      message: `${name}:${line}${andMore(places.length - 1)}: ${warningTexts[flaw]}`,
+    });
+  }
+  return notes;
+}
+
+/** How much of a tag is searched for its id, in bytes. */
+const searchedTagLength = 1000;
+
+/** The id of the tag at an offset, even if Markdown or an encoding has rewritten its attributes. */
+function idAt(file: Buffer, start: number): string | undefined {
+  const [tag = ''] = file.toString('latin1', start, start + searchedTagLength).split(/>|&gt;/);
   return /\bid\s*=(?:[\s"'{\\]|&\w+;|&#\w+;|%\w\w)*([\w.-]+)/i.exec(tag)?.[1];
 }

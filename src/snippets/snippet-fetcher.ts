@@ -1,79 +1,103 @@
-import { timerLength, unlessAborted } from '../client/clock.ts';
-import { SnippetError } from '../client/snippet-error.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { type PreparedSnippet, prepareSnippet } from '../content/prepare-snippet.ts';
 import type { FailedSnippet } from '../failures/describe-failures.ts';
-import { isSnippetFailure } from '../failures/errors.ts';
-import { type Failures, throwFailures } from '../failures/failure-report.ts';
+import type { InvalidEmbed, PlaceOf } from '../failures/embed-notes.ts';
+import { isSnippetFailure, type SnippetFailure } from '../failures/errors.ts';
+import { throwFailures } from '../failures/failure-report.ts';
 import { failureWarnings, shownWarnings } from '../failures/failure-warnings.ts';
 import { listPlaces } from '../failures/places.ts';
-import type { SiteImages } from '../images/site-images.ts';
+import type { RecordedImages, SiteImages } from '../images/site-images.ts';
 import { isWithoutKey, requireConnection, withoutKeyWarning } from '../settings/connection.ts';
 import type { Settings } from '../settings/settings.ts';
-import { formatDuration } from '../text/format.ts';
-import { type Answer, type FetcherOptions, openAnswers } from './answers.ts';
-import type { SnippetUse } from './snippet-use.ts';
+import { type Answer, AnswerSource, type AnswerSourceOptions } from './answers.ts';
+import type { SnippetDisplay, SnippetUse } from './snippet-use.ts';
+import { TimeLimit } from './time-limit.ts';
 
-/** An answer as pages show it. */
+/** An answer, prepared to be shown by pages. */
 export interface FetchedSnippet extends Answer, PreparedSnippet {}
 
-/** By the keys of their requests. */
+/** Snippets by the keys of their requests. */
 export type FetchedSnippets = ReadonlyMap<string, FetchedSnippet>;
 
-export type ShownAs = Pick<SnippetUse, 'request' | 'asHtml'>;
-
-export interface FetchOptions extends Pick<Failures, 'placeOf'> {
-  signal?: AbortSignal | undefined;
-  invalid?: Failures['embeds'];
-  onSettled?: (settled: number) => void;
+/** What became of all uses of a run. */
+export interface FetchResults {
+  fetched: Map<string, FetchedSnippet>;
+  failed: FailedSnippet[];
+  /** The number of snippets that were not asked for, as each would have failed the same way. */
+  notAsked: number;
 }
 
-/** Fetches a collection. Its loader, the site's code, never gets the key. */
-export type FetchHook = (options: {
-  collection: string;
-  entries: ReadonlyMap<string, SnippetRequest>;
-}) => Promise<FetchedSnippets>;
+/** What a fetcher does besides fetching, and how it asks the service. */
+export interface FetcherOptions extends AnswerSourceOptions {
+  /** Images of the built site, which a refresh does not download again. */
+  recordedImages?: RecordedImages;
+}
 
-/** Fetches snippets, applies the rules, and reports all failures together. */
+/** How one run is ended, followed and reported. */
+export interface FetchOptions {
+  /** Ends the run. Snippets that have not arrived then count as not asked for. */
+  signal?: AbortSignal | undefined;
+  /** Called after each snippet with the number of those that have arrived or failed. */
+  onSettled?: (settled: number) => void;
+  /** Invalid embeds, which the report names together with the snippets that failed. */
+  invalid?: readonly InvalidEmbed[];
+  /** Where the source of the site has an embed, for reports and warnings. */
+  placeOf?: PlaceOf | undefined;
+}
+
+/** A content collection whose entries are snippets. */
+export interface SnippetCollection {
+  collection: string;
+  /** Requests by the ids of their entries. */
+  entries: ReadonlyMap<string, SnippetRequest>;
+}
+
+/** Fetches a collection. Its loader belongs to the site's code, which never gets the key. */
+export type FetchHook = (collection: SnippetCollection) => Promise<FetchedSnippets>;
+
+/** A use, and its snippet or why there is none. */
+type FetchOutcome =
+  | { use: SnippetUse; snippet: FetchedSnippet; error?: undefined }
+  | { use: SnippetUse; snippet?: undefined; error: SnippetFailure };
+
+/**
+ * Fetches the snippets of a run: gets an answer for each, applies the site's rules to its content, and reports all failures
+ * together.
+ */
 export class SnippetFetcher {
   readonly #settings: Settings;
   readonly #options: FetcherOptions;
-  readonly answers: ReturnType<typeof openAnswers>;
   readonly #images: Promise<SiteImages> | undefined;
+  /** Answers after the rules for HTML, and for text, so that each is prepared once. */
   readonly #prepared = {
     html: new WeakMap<Answer, Promise<FetchedSnippet>>(),
     text: new WeakMap<Answer, Promise<FetchedSnippet>>(),
   };
-  /** Whether children are shown, without a key. */
+  readonly answers: AnswerSource;
+  /** Whether embeds show their children because there is no API key. */
   showsChildren = false;
   /** The keys of optional snippets that do not exist. */
   readonly missing: Set<string> = new Set<string>();
-  /** What `prepare` has taken of the time limit, in milliseconds. */
+  /** How much of the time limit `prepare` has used, in milliseconds. */
   #spent = 0;
 
   constructor(settings: Settings, options: FetcherOptions) {
     this.#settings = settings;
     this.#options = options;
-    this.answers = openAnswers(settings, options);
+    this.answers = new AnswerSource(settings, options);
     if (!settings.images) return;
     const imageOptions = { ...settings, ...settings.images, recorded: options.recordedImages };
-    // Most sites leave images where they are.
+    // Loaded only if needed: most sites leave images where they are.
     this.#images = import('../images/site-images.ts').then((module) => new module.SiteImages(imageOptions));
   }
 
-  /** For snippets that pages may show. Those that fail are asked for again when one does. */
-  prepare(uses: readonly SnippetUse[]): Promise<{
-    fetched: Map<string, FetchedSnippet>;
-    failed: FailedSnippet[];
-    notAsked: number;
-  }> {
-    const start = performance.now();
-    return this.#fetchAll(uses).finally(() => {
-      this.#spent += performance.now() - start;
-    });
-  }
-
-  /** After a failure, fetches the rest, unless each would fail the same way. @throws AstroError with one report of all. */
+  /**
+   * Fetches snippets for pages, and prints warnings about them. After a failure the others are fetched nevertheless, so that
+   * one report names all failures; unless each would fail the same way, as with an invalid key.
+   *
+   * @returns a snippet for each use, besides those whose children are shown
+   * @throws AstroError with one report of all that the build fails for
+   */
   async fetch(
     uses: readonly SnippetUse[],
     { invalid = [], placeOf, ...options }: FetchOptions = {},
@@ -83,9 +107,13 @@ export class SnippetFetcher {
       const places = new Set(uses.flatMap((use) => use.places));
       requireConnection(this.#settings, listPlaces([...places]));
     }
+
     const { fetched, failed, notAsked } = await this.#fetchAll(showsChildren ? [] : uses, options);
     throwFailures({ failed, notAsked, embeds: invalid, placeOf });
-    for (const { request, error } of failed) if (error.code === 'not-found') this.missing.add(request.key);
+    for (const { request, error } of failed) {
+      if (error.code === 'not-found') this.missing.add(request.key);
+    }
+
     const warnings = [
       ...(showsChildren && !this.showsChildren ? [withoutKeyWarning(this.#settings)] : []),
       ...failureWarnings(failed, placeOf),
@@ -97,43 +125,45 @@ export class SnippetFetcher {
     return fetched;
   }
 
-  async get(shown: ShownAs): Promise<FetchedSnippet> {
-    const answer = await this.answers.get(shown.request);
-    const known = this.#prepared[shown.asHtml ? 'html' : 'text'];
-    const prepared = known.get(answer) ?? this.#applyRules(answer, shown);
-    known.set(answer, prepared);
+  /** Fetches snippets that pages may show. Those that fail are asked for again when a page does show them. */
+  async prepare(uses: readonly SnippetUse[]): Promise<FetchResults> {
+    const start = performance.now();
+    try {
+      return await this.#fetchAll(uses);
+    } finally {
+      this.#spent += performance.now() - start;
+    }
+  }
+
+  /** Gets one snippet. @throws SnippetError or SiteError */
+  async get(display: SnippetDisplay): Promise<FetchedSnippet> {
+    const answer = await this.answers.get(display.request);
+    const preparedAnswers = this.#prepared[display.asHtml ? 'html' : 'text'];
+    const prepared = preparedAnswers.get(answer) ?? this.#applyRules(answer, display);
+    preparedAnswers.set(answer, prepared);
     return prepared;
   }
 
-  async readImage(file: string): Promise<Uint8Array<ArrayBufferLike> | undefined> {
+  /** @param file the name of the image in the folder of assets */
+  async readImage(file: string): Promise<Uint8Array | undefined> {
     return (await this.#images)?.read(file);
   }
 
-  /** It opens again when another snippet is needed. */
+  /** Closes the connections. They are opened again when another snippet is needed. */
   async close(): Promise<void> {
     await this.answers.close();
     await (await this.#images)?.close();
   }
 
-  async #fetchAll(uses: readonly SnippetUse[], { signal, onSettled }: FetchOptions = {}) {
-    const { timeout } = this.#settings;
-    const late = new AbortController();
-    const reason = `not fetched within ${formatDuration(timeout, 'long')}, the limit for all snippets (\`timeout\`)`;
-    const end = () => late.abort(new SnippetError('timeout', reason));
-    const timer = setTimeout(end, timerLength(timeout - this.#spent));
-    const either = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
-    // One for all: a thousand listeners are slow.
-    const ended = unlessAborted(either, new Promise<never>(() => {}));
-    ended.catch(() => {});
+  async #fetchAll(
+    uses: readonly SnippetUse[],
+    { signal, onSettled }: Pick<FetchOptions, 'signal' | 'onSettled'> = {},
+  ): Promise<FetchResults> {
+    const limit = new TimeLimit(this.#settings.timeout, this.#spent, signal);
     let settled = 0;
-    const get = async (use: SnippetUse) => {
+    const fetchUse = async (use: SnippetUse): Promise<FetchOutcome> => {
       try {
-        const snippet = await Promise.race([this.get(use), ended]).catch(async (error) => {
-          if (error !== late.signal.reason) throw error;
-          const answer = await this.answers.lastGood(use.request, error);
-          return this.#applyRules(answer, use, { mayDownload: false });
-        });
-        return { use, snippet };
+        return { use, snippet: await this.#getWithin(limit, use) };
       } catch (error) {
         if (!isSnippetFailure(error)) throw error;
         return { use, error };
@@ -142,26 +172,38 @@ export class SnippetFetcher {
         onSettled?.(settled);
       }
     };
-    const outcomes = await Promise.all(uses.map(get)).finally(() => {
-      clearTimeout(timer);
-      // A watch would keep the listener, with all answers.
-      late.abort();
-    });
-    const fetched = new Map<string, FetchedSnippet>();
-    const failed: FailedSnippet[] = [];
-    let notAsked = 0;
-    // In the order of the uses: reports and records must not depend on timing.
+    const outcomes = await Promise.all(uses.map(fetchUse)).finally(() => limit.stop());
+
+    const results: FetchResults = { fetched: new Map(), failed: [], notAsked: 0 };
+    // Outcomes are in the order of the uses: reports and records must not depend on timing.
     for (const { use, snippet, error } of outcomes) {
-      if (snippet) fetched.set(use.request.key, snippet);
-      else if (error.code === 'aborted') notAsked += 1;
-      else failed.push({ ...use, error });
+      if (snippet) results.fetched.set(use.request.key, snippet);
+      else if (error.code === 'aborted') results.notAsked += 1;
+      else results.failed.push({ ...use, error });
     }
-    return { fetched, failed, notAsked };
+    return results;
   }
 
-  async #applyRules(answer: Answer, shown: ShownAs, { mayDownload = true } = {}) {
+  /** Gets a snippet, or when the time is over its last good content. */
+  async #getWithin(limit: TimeLimit, display: SnippetDisplay): Promise<FetchedSnippet> {
+    try {
+      return await Promise.race([this.get(display), limit.ended]);
+    } catch (error) {
+      if (!limit.isTimeout(error)) throw error;
+      const answer = await this.answers.staleAnswer(display.request, error);
+      return this.#applyRules(answer, display, { mayDownload: false });
+    }
+  }
+
+  /** @param options `mayDownload` is false when there is no time left for images. */
+  async #applyRules(
+    answer: Answer,
+    display: SnippetDisplay,
+    { mayDownload = true } = {},
+  ): Promise<FetchedSnippet> {
     const images = await this.#images;
     const findImage = images && ((url: URL) => images.find(url, { mayDownload }));
-    return { ...answer, ...(await prepareSnippet(answer, shown, { ...this.#settings, findImage })) };
+    const prepared = await prepareSnippet(answer, display, { ...this.#settings, findImage });
+    return { ...answer, ...prepared };
   }
 }

@@ -1,38 +1,58 @@
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { PlacedRequest } from '../failures/places.ts';
 
-/** A request, and everything on the site that needs it. */
-export interface SnippetUse extends PlacedRequest {
+/** A snippet and how it is displayed, which decides the rules that apply to its content. */
+export interface SnippetDisplay {
+  request: SnippetRequest;
+  /** Whether the content is displayed as HTML anywhere. Otherwise every place displays its text. */
   asHtml: boolean;
 }
 
-/** By the keys of their requests. */
+/** A snippet, and everything on the site that needs it. */
+export interface SnippetUse extends PlacedRequest, SnippetDisplay {}
+
+/** Uses by the keys of their requests. */
 export type SnippetUses = Map<string, SnippetUse>;
 
-/** Notes that the place with this name needs a snippet. */
+/** Facts about the embed. */
+interface UseOptions {
+  /** Whether the embed has children to show when the service is down. @default false */
+  hasChildren?: boolean | undefined;
+  /** Whether the snippet need not exist. @default false */
+  isOptional?: boolean | undefined;
+  /** Whether the place displays HTML. @default true */
+  asHtml?: boolean | undefined;
+}
+
+/**
+ * Notes that a place needs a snippet. All uses of one place have to be added one after the other.
+ *
+ * @param place the name of a file, or of an entry of a collection
+ * @returns the use that the place was added to
+ */
 export function addUse(
   uses: SnippetUses,
   request: SnippetRequest,
-  name: string,
-  {
-    hasChildren = false,
-    isOptional = false,
-    asHtml = true,
-  }: {
-    hasChildren?: boolean | undefined;
-    isOptional?: boolean | undefined;
-    asHtml?: boolean | undefined;
-  } = {},
+  place: string,
+  { hasChildren = false, isOptional = false, asHtml = true }: UseOptions = {},
 ): SnippetUse {
-  const known = uses.get(request.key);
-  const use = known ?? { request, places: [], placesWithoutChildren: [], asHtml: false };
-  if (!known) uses.set(request.key, use);
+  let use = uses.get(request.key);
+  if (!use) {
+    use = { request, places: [], placesWithoutChildren: [], asHtml: false };
+    uses.set(request.key, use);
+  }
+
   const { places, placesWithoutChildren } = use;
-  // The places of one file come one after the other.
-  if (!isOptional) use.optionalPlaces?.delete(name);
-  else if (places.at(-1) !== name) use.optionalPlaces = (use.optionalPlaces ?? new Set()).add(name);
-  if (places.at(-1) !== name) places.push(name);
-  if (!hasChildren && placesWithoutChildren.at(-1) !== name) placesWithoutChildren.push(name);
+  const isNewPlace = places.at(-1) !== place;
+  // A place is optional only if each of its embeds of this snippet is.
+  if (!isOptional) {
+    use.optionalPlaces?.delete(place);
+  } else if (isNewPlace) {
+    use.optionalPlaces ??= new Set();
+    use.optionalPlaces.add(place);
+  }
+  if (isNewPlace) places.push(place);
+  if (!hasChildren && placesWithoutChildren.at(-1) !== place) placesWithoutChildren.push(place);
   use.asHtml ||= asHtml;
   return use;
 }

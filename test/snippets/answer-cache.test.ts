@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Driver } from 'unstorage';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createRequest } from '../../src/client/snippet-request.ts';
-import { type FetcherOptions, openAnswers } from '../../src/snippets/answers.ts';
+import { AnswerSource, type CachePolicy } from '../../src/snippets/answers.ts';
 import { apiKey, type Failing, fakeService as service, settingsWith } from '../support/service/answers.ts';
 import { folderWith } from '../support/site/folder.ts';
 
@@ -21,7 +21,7 @@ afterEach(() => {
 
 const failing = (fails: Failing) => ({ fails });
 
-interface RunOptions extends Partial<Pick<FetcherOptions, 'isSuperseded'>> {
+interface RunOptions extends Pick<CachePolicy, 'isSuperseded'> {
   maxAge?: number;
   staleIfError?: number;
   offline?: boolean;
@@ -32,18 +32,16 @@ interface RunOptions extends Partial<Pick<FetcherOptions, 'isSuperseded'>> {
   retrieveBaseUrl?: string;
 }
 
-type Answers = ReturnType<typeof openAnswers>;
-
-const first = (answers: Answers) => answers.get(createRequest(1));
+const first = (answers: AnswerSource) => answers.get(createRequest(1));
 
 /** Runs one build, which gets snippet 1 by default, and waits until everything is written. */
 async function run<T = Awaited<ReturnType<typeof first>>>(
   { parts }: ReturnType<typeof service>,
   { driver, folder: files = folder, maxAge = 0, isSuperseded, ...more }: RunOptions = {},
-  work: (answers: Answers) => Promise<T> = first as never,
+  work: (answers: AnswerSource) => Promise<T> = first as never,
 ): Promise<T> {
   const cache = { driver, options: undefined, maxAge };
-  const answers = openAnswers(settingsWith({ patience: 0, cache, answerFolder: files, ...more }), {
+  const answers = new AnswerSource(settingsWith({ patience: 0, cache, answerFolder: files, ...more }), {
     remember: true,
     parts,
     isSuperseded,
@@ -169,7 +167,7 @@ describe('the files of the cache', () => {
   test('are complete when two runs write at once', async () => {
     const contents = ['a'.repeat(100_000), 'b'.repeat(100_000)] as const;
     const ids = [1, 2, 3, 4];
-    const getAll = (client: Answers) => Promise.all(ids.map((id) => client.get(createRequest(id))));
+    const getAll = (client: AnswerSource) => Promise.all(ids.map((id) => client.get(createRequest(id))));
     await Promise.all(contents.map((content) => run(service(content), {}, getAll)));
     for (const { content } of await run(service('neither'), { offline: true }, getAll)) {
       expect(contents).toContain(content);

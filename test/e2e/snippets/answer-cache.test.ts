@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { createRequest } from '../../../src/client/snippet-request.ts';
-import { openAnswerCache } from '../../../src/snippets/answer-cache.ts';
+import { AnswerCache } from '../../../src/snippets/answer-cache.ts';
 import { startRedis } from '../../support/http/redis.ts';
 import { settingsWith } from '../../support/service/answers.ts';
 import { sharedService } from '../../support/site/built-site.ts';
@@ -73,7 +73,7 @@ test('the cache is still used if the process blocks for seconds while it reads 2
   const warnings: string[] = [];
   const open = () => {
     const cache = { driver: undefined, options: undefined, maxAge: 60_000 };
-    return openAnswerCache(folder.directory, cache, settingsWith(), (line) => warnings.push(line));
+    return new AnswerCache(folder.directory, cache, settingsWith(), (line) => warnings.push(line));
   };
   const filled = open();
   for (const request of requests) {
