@@ -105,7 +105,7 @@ async function inlineLocked(inlining: FolderInlining, staged: StagedFiles) {
   } catch (error) {
     // First, as in a build.
     await fetcher.close().catch(() => {});
-    removeOtherPacks(manifest, (await readManifest(lastRecordFile(manifest))).manifest);
+    removeOtherPacks(manifest, (await readManifest(lastRecordFile(manifest))).manifest?.pack?.id);
     if (!existsSync(manifest)) noteMissing(manifest, error as Error);
     throw error;
   }

@@ -1,20 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { SnippetRequest } from '../client/snippet-request.ts';
-import type { CollectionEntry } from '../failures/places.ts';
 import { shownPath } from '../files/paths.ts';
 import type { InlinedPage, LeftoverSnippet } from '../inlining/inline-page.ts';
 import { findDisplayed } from '../output/compare-output.ts';
 import { possibleHashes } from '../output/file-states.ts';
 import type { ScannableFile } from '../output/site-files.ts';
 import { displayedHash } from '../record/changes.ts';
-import { hashOf, type ManifestFile, type RecordedSnippet } from '../record/manifest.ts';
+import { hashOf, type Manifest, type ManifestFile, type RecordedSnippet } from '../record/manifest.ts';
 import { readManifest } from '../record/manifest-file.ts';
-import { openPack } from '../record/pack.ts';
+import { PackReader } from '../record/pack.ts';
 import { listPacks } from '../record/record-paths.ts';
-import type { EnvironmentFiles } from '../settings/environment.ts';
-import type { HtmlRules } from '../settings/options.ts';
-import type { Settings } from '../settings/settings.ts';
-import type { SiteUrls } from '../settings/site-urls.ts';
 import type { FolderInlining } from './folder-inlining.ts';
 
 type LastRun = Awaited<ReturnType<typeof openLastRun>>;
@@ -24,74 +18,14 @@ export async function openLastRun(
   { cwd, manifest, logger }: FolderInlining,
   scannable: readonly ScannableFile[],
 ): Promise<{
-  record:
-    | {
-        output: string;
-        outDir: string;
-        copies: string[] | undefined;
-        builtAt: string;
-        inlinedAt: number;
-        refreshedAt?: string | undefined;
-        urls?: SiteUrls | undefined;
-        settings: Pick<
-          Settings,
-          'renderBaseUrl' | 'retrieveBaseUrl' | 'urlOptions' | 'ca' | 'concurrency' | 'timeout' | 'patience'
-        >;
-        environment?: EnvironmentFiles | undefined;
-        rules: Omit<HtmlRules, 'sanitize'> & {
-          sanitizes: boolean;
-          editLinks?: string | undefined;
-          images?: Settings['images'];
-        };
-        classes?: readonly string[] | undefined;
-        linked?:
-          | Readonly<
-              Record<
-                string,
-                {
-                  url?: string | undefined;
-                  name?: string | undefined;
-                }
-              >
-            >
-          | undefined;
-        pack?:
-          | {
-              id: string;
-              length: number;
-              version: string;
-            }
-          | undefined;
-        snippets: RecordedSnippet[];
-        previous?:
-          | {
-              at: string;
-              snippets: (SnippetRequest & {
-                hash?: string | undefined;
-              })[];
-            }
-          | undefined;
-        files: ManifestFile[];
-        collections: (CollectionEntry & {
-          snippet: number;
-          content: string;
-        })[];
-        laterIntegrations?: string[] | undefined;
-        pending?: true | undefined;
-      }
-    | undefined;
+  record: Manifest | undefined;
   files: Map<string, ManifestFile>;
   kept: Map<string, string>;
-  pack:
-    | {
-        flaw: string;
-        read({ name, packOffset, packLength }: ManifestFile): Buffer<ArrayBuffer>;
-      }
-    | undefined;
+  pack: PackReader | undefined;
 }> {
   const file = lastRecordFile(manifest);
   const { manifest: record, flaw } = await readManifest(file);
-  const found = record?.pack && openPack(manifest, record);
+  const found = record?.pack && new PackReader(manifest, record.pack);
   const pack = found?.flaw ? undefined : found;
   // Its pages are kept beside its record.
   const isLost = flaw && (flaw !== 'is missing' || listPacks(manifest).length > 0);

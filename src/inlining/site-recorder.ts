@@ -7,7 +7,7 @@ import {
   toRecordedContent,
   toSnapshot,
 } from '../record/manifest.ts';
-import { packWriter } from '../record/pack.ts';
+import { PackWriter } from '../record/pack.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { FetchedSnippets } from '../snippets/snippet-fetcher.ts';
 import type { SnippetUse } from '../snippets/snippet-use.ts';
@@ -41,7 +41,7 @@ export class SiteRecorder {
     });
     this.#uses = uses;
     this.#indexes = new Map(recordedSnippets.map(({ key }, index) => [key, index]));
-    this.#pack = packWriter(site.manifest);
+    this.#pack = new PackWriter(site.manifest);
     this.#record = {
       builtAt: new Date().toISOString(),
       inlinedAt: startedAt,

@@ -1,69 +1,93 @@
 import { type CollectionEntry, entryName } from '../failures/places.ts';
+import type { SnippetUse } from '../snippets/snippet-use.ts';
 import type { Manifest, ManifestFile, RecordedContent, RecordedSnippet } from './manifest.ts';
 
-/** What the snippets of a manifest show; `undefined` for children. */
+/** Contents of the snippets of a manifest, in its order; `undefined` for children. */
 export type Contents = readonly (RecordedContent | undefined)[];
 
-/** `undefined` where the file shows children. */
+/** A snippet of a manifest, and where the site shows it. */
+export interface SnippetUsage {
+  recorded: RecordedSnippet;
+  /** The names of files, each once. */
+  pages: string[];
+  collections: CollectionEntry[];
+}
+
+/** A snippet with other content than before, and where the site shows what it was. */
+export interface ChangedSnippet extends SnippetUsage {
+  /** The hash of its current content; `undefined` if the snippet no longer exists. */
+  newHash: string | undefined;
+}
+
+/** Finds where each snippet of a manifest is shown. */
+export function findUsage(manifest: Manifest): SnippetUsage[] {
+  const usages = manifest.snippets.map(
+    (recorded): SnippetUsage => ({ recorded, pages: [], collections: [] }),
+  );
+  for (const { name, shows } of manifest.files) {
+    for (const index of new Set(shows)) usages[index]?.pages.push(name);
+  }
+  for (const { collection, entry, snippet } of manifest.collections) {
+    usages[snippet]?.collections.push({ collection, entry });
+  }
+  return usages;
+}
+
+/** Finds the snippets of which a file or a collection shows other content than the current. */
+export function findChangedSnippets(manifest: Manifest, currentContents: Contents): ChangedSnippet[] {
+  const snippets = manifest.snippets.map((recorded, index): ChangedSnippet => {
+    return { recorded, pages: [], collections: [], newHash: currentContents[index]?.hash };
+  });
+  for (const file of manifest.files) {
+    for (const index of findStaleSnippets(manifest, file, currentContents)) {
+      snippets[index]?.pages.push(file.name);
+    }
+  }
+  for (const { collection, entry, snippet, content } of manifest.collections) {
+    if (content === currentContents[snippet]?.hash) continue;
+    snippets[snippet]?.collections.push({ collection, entry });
+  }
+  return snippets.filter(({ pages, collections }) => pages.length + collections.length > 0);
+}
+
+/** Finds the snippets of which a file shows other content than the current, each once. */
+export function findStaleSnippets(
+  manifest: Manifest,
+  file: ManifestFile,
+  currentContents: Contents,
+): number[] {
+  const isStale = (index: number) => displayedHash(manifest, file, index) !== currentContents[index]?.hash;
+  return [...new Set(file.shows.filter(isStale))];
+}
+
+/** The hash of the content that a file shows of a snippet; `undefined` for children. */
 export function displayedHash(
   { snippets }: Manifest,
   { staleContentHashes }: ManifestFile,
   snippet: number,
 ): string | undefined {
-  const known = staleContentHashes?.[snippet];
-  return known === undefined ? snippets[snippet]?.content?.hash : (known ?? undefined);
+  const staleHash = staleContentHashes?.[snippet];
+  if (staleHash === undefined) return snippets[snippet]?.content?.hash;
+  return staleHash ?? undefined;
 }
 
-/** The snippets of a file with other contents now, each once. */
-export const findStaleSnippets = (manifest: Manifest, file: ManifestFile, now: Contents): number[] => [
-  ...new Set(file.shows.filter((index) => displayedHash(manifest, file, index) !== now[index]?.hash)),
-];
-
-export type SnippetUsage = ReturnType<typeof findUsage>[number];
-
-/** The snippets of a manifest, and where each is shown; with `now`, only what changes. */
-export function findUsage(
-  manifest: Manifest,
-  now?: Contents,
-): {
-  recorded: RecordedSnippet;
-  pages: string[];
-  collections: CollectionEntry[];
-  /** `undefined` if it no longer exists. */
-  newHash: string | undefined;
-}[] {
-  const shown = manifest.snippets.map((recorded, index) => ({
-    recorded,
-    pages: [] as string[],
-    collections: [] as CollectionEntry[],
-    /** `undefined` if it no longer exists. */
-    newHash: now?.[index]?.hash,
-  }));
-  for (const file of manifest.files) {
-    const indexes = now ? findStaleSnippets(manifest, file, now) : new Set(file.shows);
-    for (const index of indexes) shown[index]?.pages.push(file.name);
-  }
-  for (const { collection, entry, snippet, content } of manifest.collections) {
-    if (!now || content !== now[snippet]?.hash) shown[snippet]?.collections.push({ collection, entry });
-  }
-  return now ? shown.filter(({ pages, collections }) => pages.length + collections.length > 0) : shown;
-}
-
-/** What is fetched. Without children: where the site shows them, it waits for the snippet. */
-export function usesFromManifest(manifest: Manifest): {
-  request: RecordedSnippet;
-  places: string[];
-  placesWithoutChildren: string[];
-  optionalPlaces: Set<string>;
-  asHtml: boolean;
-}[] {
-  const uses = findUsage(manifest).map(({ recorded: request, pages, collections }) => {
+/**
+ * The uses of a site by its manifest. No place counts as one with children: a place that shows them has changed as soon as the
+ * service has the snippet, so a snippet that cannot be fetched fails the command.
+ */
+export function usesFromManifest(manifest: Manifest): SnippetUse[] {
+  const uses = findUsage(manifest).map(({ recorded, pages, collections }): SnippetUse => {
     const places = [...pages, ...collections.map(entryName)];
-    const optionalPlaces = new Set<string>();
-    return { request, places, placesWithoutChildren: places, optionalPlaces, asHtml: !request.asText };
+    return {
+      request: recorded,
+      places,
+      placesWithoutChildren: places,
+      optionalPlaces: new Set(),
+      asHtml: !recorded.asText,
+    };
   });
   for (const { name, optional = [] } of manifest.files) {
-    for (const index of optional) uses[index]?.optionalPlaces.add(name);
+    for (const index of optional) uses[index]?.optionalPlaces?.add(name);
   }
   return uses;
 }

@@ -8,72 +8,87 @@ import { hasErrorCode, statsOf } from '../files/read.ts';
 import { writeError } from '../files/write.ts';
 import { cleanText } from '../text/clean-text.ts';
 
+/** What a lock file says about the process that holds the lock. */
 export interface LockHolder {
   work: 'build' | 'refresh' | 'command';
   /** Tells two locks of one process apart. */
   token: string;
+  /** 0 if the file cannot be read. */
   pid: number;
-  /** When the process started, in the system's units: another may get its pid later. */
+  /** When the process started, in the system's units. Another process may get the same pid later. */
   started?: string | undefined;
   host: string;
 }
 
-// Rendering blocks the event loop: a heartbeat may be late.
+/** A lock that this process holds. */
+export interface HeldLock {
+  token: string;
+  /** Removes the lock, unless it was taken over. Never throws: the work is done. */
+  release(): void;
+}
+
+/** How often a holder says that it is alive, in milliseconds. */
 const heartbeatInterval = 5_000;
 
+/** Rendering blocks the event loop, so a heartbeat may be late by far. In milliseconds. */
 const abandonedAfter = 30_000;
 
-const pollInterval = 100;
-
-const refreshPatience = 60_000;
-
-/** Takes a lock that is free or abandoned. @throws AstroError if an abandoned one cannot be removed. */
-export function takeLock(
-  file: string,
-  work: LockHolder['work'],
-):
-  | {
-      token: string;
-      /** Unless it was taken over. Never throws: the work is done. */
-      release(): void;
-    }
-  | undefined {
+/**
+ * Takes a lock that is free or abandoned, so that a build, a refresh and a command do not change the same output.
+ *
+ * - **Taken**: the lock is a file, which only one process can create. It names its {@link LockHolder}.
+ * - **Beating**: the holder sets the file's time every 5 seconds, by which other machines know that it is alive.
+ * - **Abandoned**: on the same machine, as soon as the holder has ended; on another one, after 30 seconds without a beat. The
+ *   lock of a build also counts as abandoned for its own process: Astro has no hook for a build that failed.
+ * - **Taken over**: the next process renames the file of an abandoned lock, checks that it has the right one, and creates its
+ *   own. The former holder sees another token, and leaves the file alone.
+ * - **Released**: the holder removes its file the same way. A process that is killed releases nothing.
+ *
+ * @returns `undefined` if another process holds the lock
+ * @throws AstroError if an abandoned lock cannot be removed
+ */
+export function takeLock(file: string, work: LockHolder['work']): HeldLock | undefined {
   const { pid } = process;
   const own: LockHolder = { work, token: randomUUID(), pid, started: startTimeOf(pid), host: hostname() };
   const create = () => writeNew(file, JSON.stringify(own));
+
   while (!create()) {
     const holder = readHolder(file);
+    // The holder has released the lock meanwhile.
     if (!holder) continue;
     if (!isLockAbandoned(file, holder)) return undefined;
     removeLock(file, holder);
   }
-  const beat = setInterval(() => {
+
+  const beat = () => {
     const now = new Date();
     try {
-      // Another process may have it: a build that fails does not release it.
       const holder = readHolder(file);
-      if (holder?.token === own.token) return utimesSync(file, now, now);
-      // `npm ci` empties the folder. The lock of a build that failed must not come back.
-      if (!holder && work === 'command') create();
+      if (holder?.token === own.token) utimesSync(file, now, now);
+      // A command may empty the folder, as `npm ci` does, so its lock comes back. The lock of a build must not: the build may
+      // have failed, and would lock the output for as long as its process runs.
+      else if (!holder && work === 'command') create();
     } catch {
-      // Tried again with the next beat.
+      // The next beat tries again.
     }
-  }, heartbeatInterval).unref();
+  };
+  const heartbeat = setInterval(beat, heartbeatInterval).unref();
+
   return {
     token: own.token,
-    /** Unless it was taken over. Never throws: the work is done. */
     release() {
-      clearInterval(beat);
+      clearInterval(heartbeat);
       try {
         removeLock(file, own);
       } catch {
-        // Another process takes it once this one has ended.
+        // Another process takes the lock over once this one has ended.
       }
     },
   };
 }
 
-interface WaitOptions {
+export interface WaitOptions {
+  /** Called once with what is waited for, if the lock is not free. */
   log(line: string): void;
   /** Throws if this holder is not waited for. By default, every holder is. */
   refuse?(holder: LockHolder): void;
@@ -81,16 +96,12 @@ interface WaitOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Takes a lock as soon as it is free. @throws as `refuse` and {@link takeLock}. */
+/** Takes a lock as soon as it is free. @throws as `refuse` and {@link takeLock} */
 export async function waitForLock(
   file: string,
   work: LockHolder['work'],
   options: WaitOptions,
-): Promise<{
-  token: string;
-  /** Unless it was taken over. Never throws: the work is done. */
-  release(): void;
-}> {
+): Promise<HeldLock> {
   for (;;) {
     const lock = takeLock(file, work);
     if (lock) return lock;
@@ -98,7 +109,10 @@ export async function waitForLock(
   }
 }
 
-/** Does not take it: that could fail a build that has just begun. */
+/** How often a lock is looked at that another process holds, in milliseconds. */
+const pollInterval = 100;
+
+/** Waits until a lock is free, without taking it: that could fail a build that has just begun. */
 export async function waitUntilFree(
   file: string,
   { log, refuse, clock, signal }: WaitOptions,
@@ -112,38 +126,38 @@ export async function waitUntilFree(
   }
 }
 
-/** Takes the lock of an output. @throws AstroError if another build, or a refresh that takes long, has it. */
-export function lockForBuild(
-  file: string,
-  folder: string,
-  log: WaitOptions['log'],
-): Promise<{
-  token: string;
-  /** Unless it was taken over. Never throws: the work is done. */
-  release(): void;
-}> {
-  const until = Date.now() + refreshPatience;
+/** How long a build waits for a refresh, in milliseconds. */
+const refreshPatience = 60_000;
+
+/**
+ * Takes the lock of an output for a build.
+ *
+ * @param folder the output, as messages show it
+ * @throws AstroError if another build has it, or a refresh that takes long
+ */
+export function lockForBuild(file: string, folder: string, log: WaitOptions['log']): Promise<HeldLock> {
+  const waitUntil = Date.now() + refreshPatience;
   const refuse = (holder: LockHolder) => {
-    if (holder.work === 'refresh' && Date.now() < until) return;
+    if (holder.work === 'refresh' && Date.now() < waitUntil) return;
     const message = `${folder} is in use by ${describeHolder(holder)}. The lock file is ${file}.`;
     throw userError('output-in-use', message);
   };
   return waitForLock(file, 'build', { log, refuse, clock: systemClock });
 }
 
-/** Who holds a lock, unless it is abandoned. */
-export function holderOf(file: string): any {
+/** Who holds a lock; `undefined` if it is free or abandoned. */
+export function holderOf(file: string): LockHolder | undefined {
   const holder = readHolder(file);
   return holder && !isLockAbandoned(file, holder) ? holder : undefined;
 }
 
-function describeHolder({ pid, host }: LockHolder) {
+function describeHolder({ pid, host }: LockHolder): string {
   const elsewhere = host === hostname() ? '' : ` on ${cleanText(host)}`;
   return `another astro-snippets process${pid === 0 ? '' : ` (pid ${pid}${elsewhere})`}`;
 }
 
-/** Removes a lock, which another process may take in the meantime. */
-function removeLock(file: string, { token }: LockHolder) {
+/** Removes a holder's lock. Another process may take it over meanwhile: its lock is put back. */
+function removeLock(file: string, { token }: LockHolder): void {
   if (readHolder(file)?.token !== token) return;
   const aside = `${file}.${randomUUID()}`;
   try {
@@ -152,12 +166,13 @@ function removeLock(file: string, { token }: LockHolder) {
     if (hasErrorCode(error, 'ENOENT')) return;
     throw writeError(file, error, 'The lock of a process that has ended is still there.');
   }
+  // Between the check above and the rename, another process may have created its own file.
   if (readHolder(aside)?.token !== token) writeNew(file, readFileSync(aside, 'utf8'));
   rmSync(aside, { force: true });
 }
 
-/** @returns `false` if the file exists. */
-function writeNew(file: string, text: string) {
+/** @returns `false` if the file exists */
+function writeNew(file: string, text: string): boolean {
   mkdirSync(dirname(file), { recursive: true });
   try {
     writeFileSync(file, text, { flag: 'wx' });
@@ -168,8 +183,8 @@ function writeNew(file: string, text: string) {
   }
 }
 
-/** `undefined` without a lock. One that cannot be read, as if incomplete, counts as another machine's. */
-function readHolder(file: string) {
+/** `undefined` without a lock. A file that cannot be read, such as one being written, counts as another machine's lock. */
+function readHolder(file: string): LockHolder | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
@@ -177,26 +192,28 @@ function readHolder(file: string) {
   }
 }
 
-/** A program that builds again still has the lock of a build that failed: Astro has no hook for that. */
-function isLockAbandoned(file: string, { work, host, pid, started }: LockHolder) {
+function isLockAbandoned(file: string, { work, host, pid, started }: LockHolder): boolean {
   if (host !== hostname()) return Date.now() - (statsOf(file)?.mtimeMs ?? 0) > abandonedAfter;
-  return !isAlive(pid) || startTimeOf(pid) !== started || (work === 'build' && pid === process.pid);
+  // A program that builds again still holds the lock of its build that failed.
+  const isOwnBuild = work === 'build' && pid === process.pid;
+  return !isAlive(pid) || startTimeOf(pid) !== started || isOwnBuild;
 }
 
-function isAlive(pid: number) {
+function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // It is another user's.
+    // A process of another user is alive, and may not be signalled.
     return hasErrorCode(error, 'EPERM');
   }
 }
 
-/** When a process started: field 22 of its `stat` on Linux, behind a name of any characters. */
-function startTimeOf(pid: number) {
+/** When a process started: field 22 of its `stat` on Linux, behind a name of any characters. `undefined` elsewhere. */
+function startTimeOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    const fieldsAfterName = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fieldsAfterName[19];
   } catch {
     return undefined;
   }

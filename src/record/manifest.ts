@@ -5,153 +5,233 @@ import type { ImageUse } from '../content/images.ts';
 import type { CollectionEntry } from '../failures/places.ts';
 import type { EnvironmentFiles } from '../settings/environment.ts';
 import type { HtmlRules } from '../settings/options.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { ImageSettings, Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import type { KeptAnswer } from '../snippets/answer-cache.ts';
 import type { FetchedSnippet } from '../snippets/snippet-fetcher.ts';
 import { containsKnownKey } from '../text/known-keys.ts';
 
-/** Which snippets are where. Times that are numbers are in milliseconds since the epoch. */
+/**
+ * The record of a built site: which snippets are in which files and collections. `check` compares its contents with the
+ * service, and `refresh` updates the files that show other contents. Without a usable manifest, only a build helps.
+ *
+ * Times that are numbers are in milliseconds since the epoch; those that are strings are ISO 8601. Hashes are of
+ * {@link hashOf}. Snippets are referred to by their indexes in `snippets`.
+ */
 export interface Manifest {
+  /** When the site was built. */
   builtAt: string;
-  /** When inlining began: what is older was not made from pages. */
+  /** When inlining began. An older file of the output, such as one written by hand, was not made from these pages. */
   inlinedAt: number;
+  /** When the site was last refreshed; absent since the build. */
   refreshedAt?: string | undefined;
-  /** In the file, this and the next two are relative to it: both can be moved together. */
+  /**
+   * The folder with the pages. In the manifest's file, this and the next two are relative to it, so that the site and its
+   * manifest can be moved together.
+   */
   output: string;
-  /** Astro's `outDir`, which a build empties. Pages may be in a folder in it. */
+  /** The folder that a build empties, Astro's `outDir`. An adapter may have the pages in a folder inside. */
   outDir: string;
+  /** Folders that adapters copied the output to. A refresh updates them as well. */
   copies?: string[] | undefined;
+  /** How Astro writes the site's URLs; absent if another generator wrote the pages. */
   urls?: SiteUrls | undefined;
-  settings: Pick<
-    Settings,
-    'renderBaseUrl' | 'retrieveBaseUrl' | 'urlOptions' | 'ca' | 'concurrency' | 'timeout' | 'patience'
-  >;
+  /** How the service was reached. The environment replaces a URL, unless `urlOptions` names it. */
+  settings: RecordedSettings;
   /** Where variables were read, from the project's folder; absent without Astro. */
   environment?: EnvironmentFiles | undefined;
-  rules: Omit<HtmlRules, 'sanitize'> & {
-    /** Only a build can: a function cannot be recorded. */
-    sanitizes: boolean;
-    /** The hash of their script, if pages have it. */
-    editLinks?: string | undefined;
-    images?: Settings['images'];
-  };
-  /** Those for which CSS was made, with the option `classes`. */
+  /** What was done to contents. A refresh does the same. */
+  rules: RecordedRules;
+  /** The classes for which CSS was made (the option `classes`). Contents with other classes need a build. */
   classes?: readonly string[] | undefined;
-  /** By ids, with edit links: where a snippet is edited, and its name if variant A sent it. */
-  linked?: Readonly<Record<string, { url?: string | undefined; name?: string | undefined }>> | undefined;
+  /** The edit links of pages, by the ids of snippets; absent if pages have none. */
+  linked?: Readonly<Record<string, EditLink>> | undefined;
   /** The pages as they were generated; absent if none shows a snippet. */
-  pack?: { id: string; length: number /** Of this package. */; version: string } | undefined;
+  pack?: RecordedPack | undefined;
+  /** Every snippet of the site. New content means that the site has changed. */
   snippets: RecordedSnippet[];
-  /** Before the last build or refresh. */
-  previous?: { at: string; snippets: (SnippetRequest & { hash?: string | undefined })[] } | undefined;
+  /** What the site showed before the last build or refresh, for `report`. */
+  previous?: Snapshot | undefined;
+  /** The files that show snippets. Other files of the output are in no record. */
   files: ManifestFile[];
-  /** Each with the hash of the content that it shows. */
-  collections: (CollectionEntry & { snippet: number; content: string })[];
-  /** The integrations that may have changed files later. */
+  /** The entries of collections that are snippets. Which pages show them is not known, so a change needs a build. */
+  collections: RecordedEntry[];
+  /** The integrations that may have changed files after snippets were inlined. */
   laterIntegrations?: string[] | undefined;
-  /** Whether the command of `refresh --after` has yet to succeed. */
+  /** Whether the command of `refresh --after` has yet to succeed. If so, the next refresh runs its own even if nothing has changed. */
   pending?: true | undefined;
 }
 
+/** The settings with which a command asks the service again. */
+export type RecordedSettings = Pick<
+  Settings,
+  'renderBaseUrl' | 'retrieveBaseUrl' | 'urlOptions' | 'ca' | 'concurrency' | 'timeout' | 'patience'
+>;
+
+/** The rules for contents that a site has. */
+export interface RecordedRules extends Omit<HtmlRules, 'sanitize'> {
+  /** Whether the site sanitizes contents. Only a build can: a function cannot be recorded. */
+  sanitizes: boolean;
+  /** The hash of the script for edit links, as a Content Security Policy names it; absent if pages have none. */
+  editLinks?: string | undefined;
+  /** The hosts whose images the site serves itself; absent if there are none. */
+  images?: ImageSettings | undefined;
+}
+
+/** What an edit link of a page says about its snippet. */
+export interface EditLink {
+  /** Where the snippet is edited. */
+  url?: string | undefined;
+  /** The snippet's name, which only variant A sends. */
+  name?: string | undefined;
+}
+
+/** A pack beside the manifest. If that is missing or does not fit, a refresh needs a build. */
+export interface RecordedPack {
+  /** Part of the name of the pack's file. Another id is the pack of another record. */
+  id: string;
+  /** The size in bytes. A pack of another size was cut off. */
+  length: number;
+  /** The version of this package that read the pages. Another one may find other embeds in them. */
+  version: string;
+}
+
+/** A snippet that the site shows, with the params that it was asked for with. */
 export interface RecordedSnippet extends SnippetRequest {
-  /** `undefined` if embeds show their children instead. */
+  /** What the site shows; absent if embeds show their children instead. */
   content?: RecordedContent | undefined;
-  /** Whether it does not exist: its embeds are optional. */
+  /** Whether the snippet does not exist. All its embeds are optional then, and show their children. */
   missing?: true | undefined;
-  /** Whether all embeds show its text: no rules for HTML apply. */
+  /** Whether all embeds show the snippet's text, to which no rules for HTML apply. */
   asText?: true | undefined;
 }
 
-export type RecordedContent = ReturnType<typeof toRecordedContent>;
-
-export interface ManifestFile {
-  /** Its path in the output, with slashes. */
-  name: string;
+/** The content of a snippet, as it was fetched. */
+export interface RecordedContent {
+  /** The hash of what the service sent. Another hash is a change. */
   hash: string;
-  /** The snippets of its embeds, in their order, by their indexes. */
+  /** What the service sent, to show differences; absent if it has the API key in it, which belongs in no file but `.env`. */
+  text: string | undefined;
+  variant: Variant;
+  fetchedAt: number;
+  /** The size in UTF-8. */
+  bytes: number;
+  /** How long the service took. */
+  milliseconds: number;
+  /**
+   * The hashes of scripts and styles, as a Content Security Policy names them. Where the policy is in headers, other hashes
+   * need a build.
+   */
+  sources: string[] | undefined;
+  /** The images of the hosts that the site names, with the site's copies. */
+  images: readonly ImageUse[] | undefined;
+  /** The classes in the HTML, if the site makes CSS for them. */
+  classes: readonly string[] | undefined;
+}
+
+/** What a site showed at some time. */
+export interface Snapshot {
+  /** When the site was built or last refreshed. */
+  at: string;
+  /** The snippets, each with the hash of its content; absent if children were shown. */
+  snippets: (SnippetRequest & { hash?: string | undefined })[];
+}
+
+/** An entry of a collection, and the snippet that it is. */
+export interface RecordedEntry extends CollectionEntry {
+  /** The index of the snippet. */
+  snippet: number;
+  /** The hash of the content that the entry shows. */
+  content: string;
+}
+
+/** A file of the output that shows snippets. */
+export interface ManifestFile extends PackedPage {
+  /** The path in the output, with slashes. */
+  name: string;
+  /**
+   * The hash of the file after the last integration. A file with another hash was changed by another program, and a refresh
+   * does not write to it.
+   */
+  hash: string;
+  /** The snippets of the embeds, in the order of the file. */
   shows: number[];
-  /** Where the pack has it: the first byte, and how many. */
-  packOffset: number;
-  packLength: number;
-  /** When both stay, so does its hash. */
+  /** The size and the time of the last change. While both stay, the file is not read to see if its hash does. */
   size: number;
   modifiedAt: number;
   /** The snippets whose embeds in this file are all optional. */
   optional?: number[] | undefined;
-  /** The hashes of contents that it shows instead of the snippets'; `null` for children. */
+  /**
+   * The hashes of contents that the file shows instead of those of the snippets, by the indexes of these; `null` for
+   * children. A difference makes the file stale.
+   */
   staleContentHashes?: Record<string, string | null> | undefined;
   /**
-   * The hashes that it and its copies may have after a refresh or `inline` that was killed, or is in progress. The last shows
-   * the contents on record.
+   * The hashes that the file and its copies may have besides `hash`, while a refresh or `inline` is in progress or after it
+   * was killed. The last one is of a file that shows the contents on record.
    */
   expectedHashes?: string[] | undefined;
-  /** Files that hold the same, such as `200.html`. */
+  /** The names of files that hold the same, such as `200.html`. */
   copies?: string[] | undefined;
-  /** The hashes of what it was before, latest first. */
+  /** The hashes of earlier states, latest first. A file with one of these was rolled back, and needs a build. */
   previousHashes?: string[] | undefined;
-  /** Whether the build changed it after inlining, such as with a minifier. */
+  /** Whether the build changed the file after inlining, such as with a minifier. Only a build can update it. */
   changedAfterInlining?: true | undefined;
 }
 
-// 128 bits are enough. The other 128 would be a sixth of the manifest.
-export const hashOf = (bytes: Buffer | string): string => hash('sha256', bytes, 'base64url').slice(0, 22);
+/** The part of a pack that is a page as it was generated, in bytes. */
+export interface PackedPage {
+  /** The offset of the first byte. */
+  packOffset: number;
+  packLength: number;
+}
 
+// 128 bits are enough to tell contents apart. Whole hashes would make the manifest larger by a sixth.
+const hashLength = 22;
+
+/** The hash of content or of a file, as the manifest has it. */
+export const hashOf = (bytes: Buffer | string): string =>
+  hash('sha256', bytes, 'base64url').slice(0, hashLength);
+
+/** Snippets by the keys of their requests. */
 export const byKey = <Recorded extends SnippetRequest>(
   snippets: readonly Recorded[] = [],
-): Map<string, Recorded> => new Map(snippets.map((one) => [one.key, one]));
+): Map<string, Recorded> => new Map(snippets.map((snippet) => [snippet.key, snippet]));
 
-/** Whether the site has shown something newer than a cached content. */
-export function supersededBy(before: Manifest | undefined) {
-  const shown = byKey(before?.snippets);
-  const askedAt = Date.parse(before?.refreshedAt ?? before?.builtAt ?? '');
-  return ({ key }: SnippetRequest, { content, fetchedAt }: KeptAnswer): boolean => {
-    const { content: known, missing } = shown.get(key) ?? {};
+/** Makes a function that tells whether the site has shown something newer than a kept answer, as after a refresh elsewhere. */
+export function supersededBy(
+  previousManifest: Manifest | undefined,
+): (request: SnippetRequest, answer: KeptAnswer) => boolean {
+  const snippets = byKey(previousManifest?.snippets);
+  const askedAt = Date.parse(previousManifest?.refreshedAt ?? previousManifest?.builtAt ?? '');
+
+  return ({ key }, { content, fetchedAt }) => {
+    const { content: shown, missing } = snippets.get(key) ?? {};
+    // The snippet did not exist when the service was last asked.
     if (missing) return fetchedAt < askedAt;
-    return known !== undefined && fetchedAt < known.fetchedAt && hashOf(content) !== known.hash;
+    return shown !== undefined && fetchedAt < shown.fetchedAt && hashOf(content) !== shown.hash;
   };
 }
 
-export function toRecordedContent(snippet: FetchedSnippet): {
-  /** Of what the service sent. */
-  hash: string;
-  /** For comparison. No file but `.env` may have the API key. */
-  text: string | undefined;
-  variant: Variant;
-  fetchedAt: number;
-  bytes: number;
-  milliseconds: number;
-  /** What a Content Security Policy has to allow, in its words. */
-  sources: string[] | undefined;
-  images: readonly ImageUse[] | undefined;
-  classes: readonly string[] | undefined;
-} {
+export function toRecordedContent(snippet: FetchedSnippet): RecordedContent {
   const { content, variant, milliseconds, fetchedAt = Date.now(), inlineCode, images, classes } = snippet;
   return {
-    /** Of what the service sent. */
     hash: hashOf(content),
-    /** For comparison. No file but `.env` may have the API key. */
     text: containsKnownKey(content) ? undefined : content,
     variant,
     fetchedAt,
     bytes: Buffer.byteLength(content),
     milliseconds,
-    /** What a Content Security Policy has to allow, in its words. */
     sources: inlineCode && [...inlineCode.scripts, ...inlineCode.styles],
     images,
     classes,
   };
 }
 
-export function toSnapshot({ builtAt, refreshedAt, snippets }: Manifest): {
-  at: string;
-  snippets: {
-    id: number;
-    params: string | undefined;
-    key: string;
-    hash: string | undefined;
-  }[];
-} {
-  const hashes = snippets.map(({ id, params, key, content }) => ({ id, params, key, hash: content?.hash }));
-  return { at: refreshedAt ?? builtAt, snippets: hashes };
+/** What the next manifest keeps of a manifest. */
+export function toSnapshot({ builtAt, refreshedAt, snippets }: Manifest): Snapshot {
+  return {
+    at: refreshedAt ?? builtAt,
+    snippets: snippets.map(({ id, params, key, content }) => ({ id, params, key, hash: content?.hash })),
+  };
 }

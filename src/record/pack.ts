@@ -1,93 +1,104 @@
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, closeSync, mkdirSync, openSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { userError } from '../failures/errors.ts';
+import { type UserError, userError } from '../failures/errors.ts';
 import { statsOf } from '../files/read.ts';
 import { writeError } from '../files/write.ts';
 import { packageVersion } from '../settings/package-version.ts';
-import type { Manifest, ManifestFile } from './manifest.ts';
+import type { ManifestFile, PackedPage, RecordedPack } from './manifest.ts';
 import { packFile } from './record-paths.ts';
 
-// The pages of a site as they were generated, in one file beside the record. A file for each page, or compressing them, would
-// take seconds.
-
-// A call for each page would take five times as long.
+/** How much is written at once, in bytes. A call for each page would take five times as long. */
 const writeSize = 1024 * 1024;
 
-/** Writes a new pack. It counts once a record names it. */
-export function packWriter(manifest: string) {
-  const id = randomBytes(8).toString('hex');
-  const file = packFile(manifest, id);
-  const piece = Buffer.allocUnsafe(writeSize);
-  let used = 0;
-  let length = 0;
-  const write = (bytes: Buffer) => {
+/**
+ * Writes a new pack: the pages of a site as they were generated, with their embeds, from which a refresh makes them again. All
+ * are in one file beside the manifest: a file for each page, or compression, would take seconds.
+ *
+ * A pack counts once a manifest names it: until then, the last manifest keeps its own.
+ */
+export class PackWriter {
+  readonly #id: string = randomBytes(8).toString('hex');
+  readonly #file: string;
+  /** Pages that are not written yet, up to `#buffered` bytes. */
+  readonly #buffer = Buffer.allocUnsafe(writeSize);
+  #buffered = 0;
+  /** The size of all pages until now. */
+  #length = 0;
+
+  /** @param manifest the file of the manifest that the pack is for */
+  constructor(manifest: string) {
+    this.#file = packFile(manifest, this.#id);
+  }
+
+  /** @throws AstroError if the pack cannot be written */
+  add(page: Buffer): PackedPage {
+    const packOffset = this.#length;
+    this.#length += page.length;
+    if (this.#buffered + page.length > writeSize) this.#flush();
+    if (page.length > writeSize) this.#write(page);
+    else this.#buffered += page.copy(this.#buffer, this.#buffered);
+    return { packOffset, packLength: page.length };
+  }
+
+  /** @returns what the manifest says of the pack; `undefined` if the site has no pages with snippets */
+  finish(): RecordedPack | undefined {
+    if (this.#length === 0) return undefined;
+    this.#flush();
+    return { id: this.#id, length: this.#length, version: packageVersion };
+  }
+
+  #flush() {
+    this.#write(this.#buffer.subarray(0, this.#buffered));
+    this.#buffered = 0;
+  }
+
+  #write(bytes: Buffer) {
     try {
-      mkdirSync(dirname(file), { recursive: true });
-      appendFileSync(file, bytes);
+      mkdirSync(dirname(this.#file), { recursive: true });
+      appendFileSync(this.#file, bytes);
     } catch (error) {
-      throw writeError(file, error, 'Without it, the site could not be refreshed.');
+      throw writeError(this.#file, error, 'Without it, the site could not be refreshed.');
     }
-  };
-  return {
-    add(page: Buffer): {
-      packOffset: number;
-      packLength: number;
-    } {
-      const packOffset = length;
-      length += page.length;
-      if (used + page.length > writeSize) {
-        write(piece.subarray(0, used));
-        used = 0;
-      }
-      if (page.length > writeSize) write(page);
-      else used += page.copy(piece, used);
-      return { packOffset, packLength: page.length };
-    },
-    finish():
-      | {
-          id: string;
-          length: number;
-          version: string;
-        }
-      | undefined {
-      if (length === 0) return undefined;
-      write(piece.subarray(0, used));
-      return { id, length, version: packageVersion };
-    },
-  };
+  }
 }
 
-/** Not kept open: on Windows, no open file can be replaced. */
-export function openPack(
-  manifest: string,
-  { pack }: Manifest,
-): {
-  /** The end of a sentence that begins with the pages. */
-  flaw: string;
-  read({ name, packOffset, packLength }: ManifestFile): Buffer<ArrayBuffer>;
-} {
-  const file = packFile(manifest, pack?.id);
-  const found = statsOf(file);
-  let flaw = '';
-  if (!pack || !found) flaw = `are not beside ${manifest}`;
-  else if (found.size !== pack.length) flaw = 'were cut off';
-  else if (pack.version !== packageVersion)
-    flaw = `were read by version ${pack.version} of astro-snippets, and this is ${packageVersion}`;
-  const refuse = (what: string) => userError('missing-manifest', what, 'Build the site once.');
-  return {
-    /** The end of a sentence that begins with the pages. */
-    flaw,
-    read({ name, packOffset, packLength }: ManifestFile) {
-      if (flaw) throw refuse(`The pages as they were generated ${flaw}.`);
-      const page = Buffer.allocUnsafe(packLength);
-      const descriptor = openSync(file, 'r');
-      try {
-        if (readSync(descriptor, page, 0, packLength, packOffset) === packLength) return page;
-      } finally {
-        closeSync(descriptor);
-      }
-      throw refuse(`${name} as it was generated was cut off.`);
-    },
-  };
+/** Reads the pages of a pack. The file is opened for each page: on Windows, no open file can be replaced. */
+export class PackReader {
+  readonly #file: string;
+  /** Why the pack cannot be used: the end of a sentence that begins with the pages. `undefined` if it can. */
+  readonly flaw: string | undefined;
+
+  /**
+   * @param manifest the file of the manifest
+   * @param pack what the manifest says of its pack
+   */
+  constructor(manifest: string, pack: RecordedPack | undefined) {
+    this.#file = packFile(manifest, pack?.id);
+    this.flaw = findFlaw(manifest, pack);
+  }
+
+  /** @throws AstroError if the pack cannot be used, or was cut off */
+  read({ name, packOffset, packLength }: ManifestFile): Buffer<ArrayBuffer> {
+    if (this.flaw) throw buildFirst(`The pages as they were generated ${this.flaw}.`);
+    const page = Buffer.allocUnsafe(packLength);
+    const descriptor = openSync(this.#file, 'r');
+    try {
+      if (readSync(descriptor, page, 0, packLength, packOffset) === packLength) return page;
+    } finally {
+      closeSync(descriptor);
+    }
+    throw buildFirst(`${name} as it was generated was cut off.`);
+  }
 }
+
+function findFlaw(manifest: string, pack: RecordedPack | undefined): string | undefined {
+  const stats = pack && statsOf(packFile(manifest, pack.id));
+  if (!pack || !stats) return `are not beside ${manifest}`;
+  if (stats.size !== pack.length) return 'were cut off';
+  if (pack.version === packageVersion) return undefined;
+  return `were read by version ${pack.version} of astro-snippets, and this is ${packageVersion}`;
+}
+
+const buildFirst = (message: string): UserError =>
+  userError('missing-manifest', message, 'Build the site once.');

@@ -4,80 +4,110 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { contains, pathFrom } from '../files/paths.ts';
 import { holderOf } from './lock.ts';
-import type { Manifest } from './manifest.ts';
 
-/** Of one output: in Astro's cache directory, or without Astro in `.cache`. */
-export function manifestFile({
-  cacheDir,
-  root,
-  outDir,
-}: Record<'cacheDir' | 'root' | 'outDir', string>): string {
-  const name = pathFrom(root, outDir);
-  const parts = ['manifest', ...(name === 'dist' ? [] : [encodeURIComponent(name)])];
-  // Projects may share another folder. With a relative path, both can be moved together.
-  if (!contains(root, cacheDir)) parts.push(hash('sha256', pathFrom(cacheDir, outDir)).slice(0, 8));
-  return join(cacheDir, 'astro-snippets', `${parts.join('.')}.json`);
+interface ManifestPlace {
+  /** The folder for caches: Astro's `cacheDir`, or `.cache` in a project without Astro. */
+  cacheDir: string;
+  /** The project's folder. */
+  root: string;
+  /** The output folder. */
+  outDir: string;
 }
 
-/** Where a project may have caches: its config is not loaded. New ones are in the first folder. */
+/**
+ * The file of a manifest. Everything on record of an output has a name that begins like its manifest's, and lies beside it:
+ *
+ * - `manifest.json`, of the output `dist`. Other outputs have `manifest.<path>.json`, so that several can be built side by
+ *   side. In a folder for caches outside of the project, which others may share, a hash follows.
+ * - `manifest.json.missing`: why there is no manifest. See `missing-note.ts`.
+ * - `manifest.<id>.pack`: the pages as they were generated. See {@link packFile}.
+ * - `manifest.lock` and `manifest.lock.command`. See {@link lockFile} and {@link commandLockFile}.
+ */
+export function manifestFile({ cacheDir, root, outDir }: ManifestPlace): string {
+  const parts = ['manifest'];
+  const output = pathFrom(root, outDir);
+  if (output !== 'dist') parts.push(encodeURIComponent(output));
+  if (!contains(root, cacheDir)) {
+    // The hash of a relative path stays when both folders are moved together.
+    parts.push(hash('sha256', pathFrom(cacheDir, outDir)).slice(0, 8));
+  }
+  return join(recordFolder(cacheDir), `${parts.join('.')}.json`);
+}
+
+const recordFolder = (cacheDir: string) => join(cacheDir, 'astro-snippets');
+
+/** Where a project may have caches, without loading its config. New ones are made in the first folder. */
 export function cacheDirsOf(root: string): [own: string, other: string] {
-  const [astro, other] = [join(root, 'node_modules/.astro'), join(root, '.cache')];
+  const astro = join(root, 'node_modules/.astro');
+  const other = join(root, '.cache');
   const usesAstro = readdirSync(root).some((name) => /^astro\.config\.[cm]?[jt]s$/.test(name));
   return usesAstro ? [astro, other] : [other, astro];
 }
 
-/** The manifest of an output folder, or where it would be. */
+/** The manifest of an output folder: the one that exists, or else where it would be. */
 export function manifestOf(root: string, outDir: string): string {
-  const files = cacheDirsOf(root).map((cacheDir) => manifestFile({ cacheDir, root, outDir }));
-  return files.find(existsSync) ?? files[0] ?? '';
+  const [ownCache, otherCache] = cacheDirsOf(root);
+  const own = manifestFile({ cacheDir: ownCache, root, outDir });
+  const other = manifestFile({ cacheDir: otherCache, root, outDir });
+  return !existsSync(own) && existsSync(other) ? other : own;
 }
 
+/** All manifests in a project's own folders. */
 export const listManifests = (root: string): string[] =>
-  cacheDirsOf(root).flatMap((dir) => manifestsIn(join(dir, 'astro-snippets')));
+  cacheDirsOf(root).flatMap((cacheDir) => manifestsIn(recordFolder(cacheDir)));
 
-/** All manifests in a folder. A running build has none, but a lock. */
+/** All manifests in a folder, and those to come: a running build has no manifest, but a lock. */
 export function manifestsIn(folder: string): string[] {
-  const records = namesIn(folder).flatMap((name) => {
-    const [, record, kind] = /^(manifest(?:\..+)?)\.(json|lock)$/.exec(name) ?? [];
-    const isThere = kind === 'json' || (kind === 'lock' && holderOf(join(folder, name)));
-    return isThere ? join(folder, `${record}.json`) : [];
-  });
-  return [...new Set(records)];
+  const manifests = new Set<string>();
+  for (const name of namesIn(folder)) {
+    const [, stem, extension] = /^(manifest(?:\..+)?)\.(json|lock)$/.exec(name) ?? [];
+    if (!stem) continue;
+    if (extension === 'json' || holderOf(join(folder, name))) manifests.add(join(folder, `${stem}.json`));
+  }
+  return [...manifests];
 }
 
-const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : []);
+/** The file of a pack. Its name has an id, so that a new pack can be written while the manifest still names the old one. */
+export const packFile = (manifest: string, packId: string | undefined): string =>
+  `${stemOf(manifest)}.${packId}.pack`;
 
-const stemOf = (manifest: string) => manifest.replace(/\.json$/, '');
-
-/** Its pack, and those of earlier ones. Several sites may share the folder. */
+/** The pack of a manifest, and those of earlier ones. Other outputs may have theirs in the same folder. */
 export function listPacks(manifest: string): string[] {
+  const folder = dirname(manifest);
   const stem = basename(stemOf(manifest));
   const isPack = (name: string) =>
     name.startsWith(stem) && /^\.[0-9a-f]{16}\.pack$/.test(name.slice(stem.length));
-  return namesIn(dirname(manifest))
+  return namesIn(folder)
     .filter(isPack)
-    .map((name) => join(dirname(manifest), name));
+    .map((name) => join(folder, name));
 }
 
-export const packFile = (manifest: string, id: string | undefined) => `${stemOf(manifest)}.${id}.pack`;
-
-/** @param record names the pack that stays. */
-export function removeOtherPacks(manifest: string, record?: Manifest): void {
-  const own = packFile(manifest, record?.pack?.id);
-  for (const file of listPacks(manifest)) if (file !== own) rmSync(file, { force: true });
+/** Removes the packs of a manifest. @param packId the id of the one that stays, if any */
+export function removeOtherPacks(manifest: string, packId?: string): void {
+  const ownPack = packFile(manifest, packId);
+  for (const file of listPacks(manifest)) {
+    if (file !== ownPack) rmSync(file, { force: true });
+  }
 }
 
-/** The lock of an output: beside the manifest, unless Astro empties that folder. */
+/** The lock of an output: beside the manifest, unless a build empties that folder. */
 export function lockFile(manifest: string, outDir: string): string {
   const [beside, elsewhere] = possibleLockFiles(manifest);
   return contains(outDir, manifest) ? elsewhere : beside;
 }
 
-/** Where the lock may be, if it is not known what Astro empties. */
+/** Where the lock may be. During a build there is no manifest, which could tell the folder that the build empties. */
 export function possibleLockFiles(manifest: string): [beside: string, elsewhere: string] {
   const elsewhere = join(tmpdir(), 'astro-snippets', `${encodeURIComponent(manifest)}.lock`);
   return [`${stemOf(manifest)}.lock`, elsewhere];
 }
 
-/** Of the commands of `--exec`, `--build` and `--after`, which may lock the output. It comes back if one empties the folder. */
-export const commandLockFile = (manifest: string) => `${possibleLockFiles(manifest)[0]}.command`;
+/**
+ * The lock of the commands of `--exec`, `--build` and `--after`, which may lock the output themselves. This lock is always
+ * beside the manifest: it comes back if a command empties the folder.
+ */
+export const commandLockFile = (manifest: string): string => `${possibleLockFiles(manifest)[0]}.command`;
+
+const stemOf = (manifest: string) => manifest.replace(/\.json$/, '');
+
+const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : []);

@@ -4,7 +4,7 @@ import { fileKind } from '../files/file-kind.ts';
 import { type InlinedPage, pageInliner } from '../inlining/inline-page.ts';
 import type { Contents } from '../record/changes.ts';
 import type { Manifest, ManifestFile } from '../record/manifest.ts';
-import { openPack } from '../record/pack.ts';
+import { PackReader } from '../record/pack.ts';
 import { readEmbeds } from '../snippets/read-embeds.ts';
 import type { FetchedSnippets } from '../snippets/snippet-fetcher.ts';
 import type { Progress } from '../text/progress.ts';
@@ -21,7 +21,7 @@ export interface RefreshedSite {
 
 export function pageMaker({ file, manifest, fetched }: RefreshedSite) {
   const { rules, linked, snippets } = manifest;
-  const pack = openPack(file, manifest);
+  const pack = new PackReader(file, manifest.pack);
   const inlinePage = pageInliner({ snippets: fetched, rules, linked });
   return (page: ManifestFile): InlinedPage => {
     const { name, shows } = page;

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describeModified } from '../../output/compare-output.ts';
-import { displayedHash, findUsage } from '../../record/changes.ts';
+import { displayedHash, findChangedSnippets } from '../../record/changes.ts';
 import { waitForLock, waitUntilFree } from '../../record/lock.ts';
 import { writeManifest } from '../../record/manifest-file.ts';
 import { lockFile, possibleLockFiles } from '../../record/record-paths.ts';
@@ -140,7 +140,7 @@ function otherWay({ toBuild, stale }: RefreshPlan, refused: readonly NotWritten[
 async function diffsOf({ manifest, fetched, now }: OpenedChanges, { pages: planned }: RefreshPlan) {
   const { createTwoFilesPatch, FILE_HEADERS_ONLY: headerOptions } = await import('diff');
   const files = planned.map(({ page }) => page);
-  const shown = findUsage({ ...manifest, files, collections: [] }, now);
+  const shown = findChangedSnippets({ ...manifest, files, collections: [] }, now);
   const linesOf = (text: string) => count(text.replace(/\n$/, '').split('\n').length, 'line');
   return shown.flatMap(({ recorded: { id, params, key, content }, pages }) => {
     const before = content?.text ?? '';

@@ -1,17 +1,15 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { SnippetRequest } from '../../client/snippet-request.ts';
-import type { Variant } from '../../client/variants.ts';
-import type { ImageUse } from '../../content/images.ts';
 import { shownWarnings } from '../../failures/failure-warnings.ts';
-import type { CollectionEntry } from '../../failures/places.ts';
 import type { RecordedImages } from '../../images/site-images.ts';
-import { findUsage, usesFromManifest } from '../../record/changes.ts';
-import { hashOf, type ManifestFile, type RecordedSnippet, toRecordedContent } from '../../record/manifest.ts';
-import type { EnvironmentFiles } from '../../settings/environment.ts';
-import type { HtmlRules } from '../../settings/options.ts';
+import {
+  type ChangedSnippet,
+  type Contents,
+  findChangedSnippets,
+  usesFromManifest,
+} from '../../record/changes.ts';
+import { hashOf, type Manifest, toRecordedContent } from '../../record/manifest.ts';
 import { cacheFolders, type Settings } from '../../settings/settings.ts';
-import type { SiteUrls } from '../../settings/site-urls.ts';
 import { type FetchedSnippets, type FetcherOptions, SnippetFetcher } from '../../snippets/snippet-fetcher.ts';
 import { count } from '../../text/format.ts';
 import type { Progress } from '../../text/progress.ts';
@@ -40,82 +38,11 @@ export async function openChanges(
 ): Promise<{
   cwd: string;
   file: string;
-  manifest: {
-    output: string;
-    outDir: string;
-    copies: string[] | undefined;
-    builtAt: string;
-    inlinedAt: number;
-    refreshedAt?: string | undefined;
-    urls?: SiteUrls | undefined;
-    settings: Pick<
-      Settings,
-      'renderBaseUrl' | 'retrieveBaseUrl' | 'urlOptions' | 'ca' | 'concurrency' | 'timeout' | 'patience'
-    >;
-    environment?: EnvironmentFiles | undefined;
-    rules: Omit<HtmlRules, 'sanitize'> & {
-      sanitizes: boolean;
-      editLinks?: string | undefined;
-      images?: Settings['images'];
-    };
-    classes?: readonly string[] | undefined;
-    linked?:
-      | Readonly<
-          Record<
-            string,
-            {
-              url?: string | undefined;
-              name?: string | undefined;
-            }
-          >
-        >
-      | undefined;
-    pack?:
-      | {
-          id: string;
-          length: number;
-          version: string;
-        }
-      | undefined;
-    snippets: RecordedSnippet[];
-    previous?:
-      | {
-          at: string;
-          snippets: (SnippetRequest & {
-            hash?: string | undefined;
-          })[];
-        }
-      | undefined;
-    files: ManifestFile[];
-    collections: (CollectionEntry & {
-      snippet: number;
-      content: string;
-    })[];
-    laterIntegrations?: string[] | undefined;
-    pending?: true | undefined;
-  };
+  manifest: Manifest;
   progress: Progress;
   fetched: FetchedSnippets;
-  now: (
-    | {
-        hash: string;
-        text: string | undefined;
-        variant: Variant;
-        fetchedAt: number;
-        bytes: number;
-        milliseconds: number;
-        sources: string[] | undefined;
-        images: readonly ImageUse[] | undefined;
-        classes: readonly string[] | undefined;
-      }
-    | undefined
-  )[];
-  changed: {
-    recorded: RecordedSnippet;
-    pages: string[];
-    collections: CollectionEntry[];
-    newHash: string | undefined;
-  }[];
+  now: Contents;
+  changed: ChangedSnippet[];
   warnings: string[];
   readImage: (name: string) => Promise<Uint8Array<ArrayBufferLike> | undefined>;
 }> {
@@ -158,7 +85,7 @@ export async function openChanges(
       const snippet = fetched.get(key);
       return snippet && toRecordedContent(snippet);
     });
-    const changed = findUsage(manifest, now);
+    const changed = findChangedSnippets(manifest, now);
     const keys = new Set(changed.map(({ recorded }) => recorded.key));
     const changedUses = uses.filter(({ request }) => keys.has(request.key));
     const warnings = shownWarnings(fetched, changedUses);

@@ -1,18 +1,12 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { SnippetRequest } from '../../client/snippet-request.ts';
 import { userError } from '../../failures/errors.ts';
-import type { CollectionEntry } from '../../failures/places.ts';
 import { contains, shownPath } from '../../files/paths.ts';
-import type { ManifestFile, RecordedSnippet } from '../../record/manifest.ts';
-import { readManifest } from '../../record/manifest-file.ts';
+import type { Manifest } from '../../record/manifest.ts';
+import { type ManifestReading, readManifest } from '../../record/manifest-file.ts';
 import { missingNote } from '../../record/missing-note.ts';
 import { listManifests, manifestOf, manifestsIn } from '../../record/record-paths.ts';
-import type { EnvironmentFiles } from '../../settings/environment.ts';
-import type { HtmlRules } from '../../settings/options.ts';
-import type { Settings } from '../../settings/settings.ts';
-import type { SiteUrls } from '../../settings/site-urls.ts';
 import { cleanText } from '../../text/clean-text.ts';
 import type { Cli } from '../terminal/cli.ts';
 
@@ -27,71 +21,7 @@ export function manifestPath({ cwd, manifest, output }: Cli): string {
   return !only || others.length > 0 || mayBeBuilt ? own : only;
 }
 
-export async function readRecord(cli: Cli): Promise<
-  | {
-      flaw: string;
-      manifest?: never;
-      file: string;
-    }
-  | {
-      manifest: {
-        output: string;
-        outDir: string;
-        copies: string[] | undefined;
-        builtAt: string;
-        inlinedAt: number;
-        refreshedAt?: string | undefined;
-        urls?: SiteUrls | undefined;
-        settings: Pick<
-          Settings,
-          'renderBaseUrl' | 'retrieveBaseUrl' | 'urlOptions' | 'ca' | 'concurrency' | 'timeout' | 'patience'
-        >;
-        environment?: EnvironmentFiles | undefined;
-        rules: Omit<HtmlRules, 'sanitize'> & {
-          sanitizes: boolean;
-          editLinks?: string | undefined;
-          images?: Settings['images'];
-        };
-        classes?: readonly string[] | undefined;
-        linked?:
-          | Readonly<
-              Record<
-                string,
-                {
-                  url?: string | undefined;
-                  name?: string | undefined;
-                }
-              >
-            >
-          | undefined;
-        pack?:
-          | {
-              id: string;
-              length: number;
-              version: string;
-            }
-          | undefined;
-        snippets: RecordedSnippet[];
-        previous?:
-          | {
-              at: string;
-              snippets: (SnippetRequest & {
-                hash?: string | undefined;
-              })[];
-            }
-          | undefined;
-        files: ManifestFile[];
-        collections: (CollectionEntry & {
-          snippet: number;
-          content: string;
-        })[];
-        laterIntegrations?: string[] | undefined;
-        pending?: true | undefined;
-      };
-      flaw?: never;
-      file: string;
-    }
-> {
+export async function readRecord(cli: Cli): Promise<ManifestReading & { file: string }> {
   const file = manifestPath(cli);
   return { file, ...(await readManifest(file)) };
 }
@@ -100,66 +30,7 @@ export async function readRecord(cli: Cli): Promise<
  * @throws AstroError without a usable record or the folder of `--output`; or if that is a copy of the one on record, which
  * `--manifest` allows for commands that only read.
  */
-export async function openProject(
-  cli: Cli,
-  writes = false,
-): Promise<{
-  file: string;
-  manifest: {
-    output: string;
-    outDir: string;
-    copies: string[] | undefined;
-    builtAt: string;
-    inlinedAt: number;
-    refreshedAt?: string | undefined;
-    urls?: SiteUrls | undefined;
-    settings: Pick<
-      Settings,
-      'renderBaseUrl' | 'retrieveBaseUrl' | 'urlOptions' | 'ca' | 'concurrency' | 'timeout' | 'patience'
-    >;
-    environment?: EnvironmentFiles | undefined;
-    rules: Omit<HtmlRules, 'sanitize'> & {
-      sanitizes: boolean;
-      editLinks?: string | undefined;
-      images?: Settings['images'];
-    };
-    classes?: readonly string[] | undefined;
-    linked?:
-      | Readonly<
-          Record<
-            string,
-            {
-              url?: string | undefined;
-              name?: string | undefined;
-            }
-          >
-        >
-      | undefined;
-    pack?:
-      | {
-          id: string;
-          length: number;
-          version: string;
-        }
-      | undefined;
-    snippets: RecordedSnippet[];
-    previous?:
-      | {
-          at: string;
-          snippets: (SnippetRequest & {
-            hash?: string | undefined;
-          })[];
-        }
-      | undefined;
-    files: ManifestFile[];
-    collections: (CollectionEntry & {
-      snippet: number;
-      content: string;
-    })[];
-    laterIntegrations?: string[] | undefined;
-    pending?: true | undefined;
-  };
-}> {
+export async function openProject(cli: Cli, writes = false): Promise<{ file: string; manifest: Manifest }> {
   const { cwd, output } = cli;
   const { file, manifest, flaw } = await readRecord(cli);
   if (!manifest) throw await flawError(cwd, file, flaw);
