@@ -72,8 +72,8 @@ export function displayedHash(
 }
 
 /**
- * The uses of a site by its manifest. No place counts as one with children: a place that shows them has changed as soon as the
- * service has the snippet, so a snippet that cannot be fetched fails the command.
+ * The uses of a site by its manifest. No place counts as one with children: a place that shows them has
+ * changed as soon as the service has the snippet, so a snippet that cannot be fetched fails the command.
  */
 export function usesFromManifest(manifest: Manifest): SnippetUse[] {
   const uses = findUsage(manifest).map(({ recorded, pages, collections }): SnippetUse => {

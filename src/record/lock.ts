@@ -34,14 +34,15 @@ const heartbeatInterval = 5_000;
 const abandonedAfter = 30_000;
 
 /**
- * Takes a lock that is free or abandoned, so that a build, a refresh and a command do not change the same output.
+ * Takes a lock that is free or abandoned. It keeps two processes from changing one output at the same time.
  *
  * - **Taken**: the lock is a file, which only one process can create. It names its {@link LockHolder}.
- * - **Beating**: the holder sets the file's time every 5 seconds, by which other machines know that it is alive.
- * - **Abandoned**: on the same machine, as soon as the holder has ended; on another one, after 30 seconds without a beat. The
- *   lock of a build also counts as abandoned for its own process: Astro has no hook for a build that failed.
- * - **Taken over**: the next process renames the file of an abandoned lock, checks that it has the right one, and creates its
- *   own. The former holder sees another token, and leaves the file alone.
+ * - **Beating**: the holder sets the file's time every 5 seconds, which tells other machines that it lives.
+ * - **Abandoned**: on the same machine, as soon as the holder has ended; on another one, after 30 seconds
+ *   without a beat. The lock of a build also counts as abandoned for its own process: Astro has no hook for a
+ *   build that failed.
+ * - **Taken over**: the next process renames the file of an abandoned lock, checks that it has the right one,
+ *   and creates its own. The former holder sees another token, and leaves the file alone.
  * - **Released**: the holder removes its file the same way. A process that is killed releases nothing.
  *
  * @returns `undefined` if another process holds the lock
@@ -65,8 +66,8 @@ export function takeLock(file: string, work: LockHolder['work']): HeldLock | und
     try {
       const holder = readHolder(file);
       if (holder?.token === own.token) utimesSync(file, now, now);
-      // A command may empty the folder, as `npm ci` does, so its lock comes back. The lock of a build must not: the build may
-      // have failed, and would lock the output for as long as its process runs.
+      // A command may empty the folder, as `npm ci` does, so its lock comes back. The lock of a build must
+      // not: the build may have failed, and would lock the output for as long as its process runs.
       else if (!holder && work === 'command') create();
     } catch {
       // The next beat tries again.
@@ -183,7 +184,10 @@ function writeNew(file: string, text: string): boolean {
   }
 }
 
-/** `undefined` without a lock. A file that cannot be read, such as one being written, counts as another machine's lock. */
+/**
+ * `undefined` without a lock. A file that cannot be read, such as one being written, counts as another
+ * machine's lock.
+ */
 function readHolder(file: string): LockHolder | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
@@ -208,7 +212,10 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** When a process started: field 22 of its `stat` on Linux, behind a name of any characters. `undefined` elsewhere. */
+/**
+ * When a process started: field 22 of its `stat` on Linux, behind a name of any characters. `undefined`
+ * elsewhere.
+ */
 function startTimeOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -47,8 +47,8 @@ function withFolders(manifest: Manifest, convert: (folder: string) => string): M
 }
 
 /**
- * A {@link ManifestFile} in JSON. An array, because the names of the fields would be a third of the manifest, and of the time
- * to read it.
+ * A {@link ManifestFile} in JSON. An array, because the names of the fields would be a third of the manifest,
+ * and of the time to read it.
  */
 type FileTuple = readonly [
   name: string,

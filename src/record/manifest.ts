@@ -12,22 +12,23 @@ import type { FetchedSnippet } from '../snippets/snippet-fetcher.ts';
 import { containsKnownKey } from '../text/known-keys.ts';
 
 /**
- * The record of a built site: which snippets are in which files and collections. `check` compares its contents with the
- * service, and `refresh` updates the files that show other contents. Without a usable manifest, only a build helps.
+ * The record of a built site: which snippets are in which files and collections. `check` compares its
+ * contents with the service, and `refresh` updates the files that show other contents. Without a usable
+ * manifest, only a build helps.
  *
- * Times that are numbers are in milliseconds since the epoch; those that are strings are ISO 8601. Hashes are of
- * {@link hashOf}. Snippets are referred to by their indexes in `snippets`.
+ * Times that are numbers are in milliseconds since the epoch; those that are strings are ISO 8601. Hashes are
+ * of {@link hashOf}. Snippets are referred to by their indexes in `snippets`.
  */
 export interface Manifest {
   /** When the site was built. */
   builtAt: string;
-  /** When inlining began. An older file of the output, such as one written by hand, was not made from these pages. */
+  /** When inlining began. An older file of the output was not made from its pages. */
   inlinedAt: number;
   /** When the site was last refreshed; absent since the build. */
   refreshedAt?: string | undefined;
   /**
-   * The folder with the pages. In the manifest's file, this and the next two are relative to it, so that the site and its
-   * manifest can be moved together.
+   * The folder with the pages. In the manifest's file, this and the next two are relative to it, so that the
+   * site and its manifest can be moved together.
    */
   output: string;
   /** The folder that a build empties, Astro's `outDir`. An adapter may have the pages in a folder inside. */
@@ -54,11 +55,14 @@ export interface Manifest {
   previous?: Snapshot | undefined;
   /** The files that show snippets. Other files of the output are in no record. */
   files: ManifestFile[];
-  /** The entries of collections that are snippets. Which pages show them is not known, so a change needs a build. */
+  /** The entries of collections that are snippets. A change needs a build: their pages are not known. */
   collections: RecordedEntry[];
   /** The integrations that may have changed files after snippets were inlined. */
   laterIntegrations?: string[] | undefined;
-  /** Whether the command of `refresh --after` has yet to succeed. If so, the next refresh runs its own even if nothing has changed. */
+  /**
+   * Whether the command of `refresh --after` has yet to succeed. If so, the next refresh runs its own even if
+   * nothing has changed.
+   */
   pending?: true | undefined;
 }
 
@@ -72,7 +76,7 @@ export type RecordedSettings = Pick<
 export interface RecordedRules extends Omit<HtmlRules, 'sanitize'> {
   /** Whether the site sanitizes contents. Only a build can: a function cannot be recorded. */
   sanitizes: boolean;
-  /** The hash of the script for edit links, as a Content Security Policy names it; absent if pages have none. */
+  /** The hash of the script for edit links, as a policy names it; absent if pages have none. */
   editLinks?: string | undefined;
   /** The hosts whose images the site serves itself; absent if there are none. */
   images?: ImageSettings | undefined;
@@ -110,7 +114,10 @@ export interface RecordedSnippet extends SnippetRequest {
 export interface RecordedContent {
   /** The hash of what the service sent. Another hash is a change. */
   hash: string;
-  /** What the service sent, to show differences; absent if it has the API key in it, which belongs in no file but `.env`. */
+  /**
+   * What the service sent, to show differences; absent if it has the API key in it, which belongs in no file
+   * but `.env`.
+   */
   text: string | undefined;
   variant: Variant;
   fetchedAt: number;
@@ -119,8 +126,8 @@ export interface RecordedContent {
   /** How long the service took. */
   milliseconds: number;
   /**
-   * The hashes of scripts and styles, as a Content Security Policy names them. Where the policy is in headers, other hashes
-   * need a build.
+   * The hashes of scripts and styles, as a Content Security Policy names them. Where the policy is in
+   * headers, other hashes need a build.
    */
   sources: string[] | undefined;
   /** The images of the hosts that the site names, with the site's copies. */
@@ -150,32 +157,38 @@ export interface ManifestFile extends PackedPage {
   /** The path in the output, with slashes. */
   name: string;
   /**
-   * The hash of the file after the last integration. A file with another hash was changed by another program, and a refresh
-   * does not write to it.
+   * The hash of the file after the last integration. A file with another hash was changed by another program,
+   * and a refresh does not write to it.
    */
   hash: string;
   /** The snippets of the embeds, in the order of the file. */
   shows: number[];
-  /** The size and the time of the last change. While both stay, the file is not read to see if its hash does. */
+  /**
+   * The size and the time of the last change. While both stay, the file is not read to see if its hash does.
+   */
   size: number;
   modifiedAt: number;
   /** The snippets whose embeds in this file are all optional. */
   optional?: number[] | undefined;
   /**
-   * The hashes of contents that the file shows instead of those of the snippets, by the indexes of these; `null` for
-   * children. A difference makes the file stale.
+   * The hashes of contents that the file shows instead of those of the snippets, by the indexes of these;
+   * `null` for children. A difference makes the file stale.
    */
   staleContentHashes?: Record<string, string | null> | undefined;
   /**
-   * The hashes that the file and its copies may have besides `hash`, while a refresh or `inline` is in progress or after it
-   * was killed. The last one is of a file that shows the contents on record.
+   * The hashes that the file and its copies may have besides `hash`, while a refresh or `inline` is in
+   * progress or after it was killed. The last one is of a file that shows the contents on record.
    */
   expectedHashes?: string[] | undefined;
   /** The names of files that hold the same, such as `200.html`. */
   copies?: string[] | undefined;
-  /** The hashes of earlier states, latest first. A file with one of these was rolled back, and needs a build. */
+  /**
+   * The hashes of earlier states, latest first. A file with one of these was rolled back, and needs a build.
+   */
   previousHashes?: string[] | undefined;
-  /** Whether the build changed the file after inlining, such as with a minifier. Only a build can update it. */
+  /**
+   * Whether the build changed the file after inlining, such as with a minifier. Only a build can update it.
+   */
   changedAfterInlining?: true | undefined;
 }
 
@@ -198,7 +211,10 @@ export const byKey = <Recorded extends SnippetRequest>(
   snippets: readonly Recorded[] = [],
 ): Map<string, Recorded> => new Map(snippets.map((snippet) => [snippet.key, snippet]));
 
-/** Makes a function that tells whether the site has shown something newer than a kept answer, as after a refresh elsewhere. */
+/**
+ * Makes a function that tells whether the site has shown something newer than a kept answer, as after a
+ * refresh elsewhere.
+ */
 export function supersededBy(
   previousManifest: Manifest | undefined,
 ): (request: SnippetRequest, answer: KeptAnswer) => boolean {

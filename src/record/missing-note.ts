@@ -5,7 +5,11 @@ import { removeOtherPacks } from './record-paths.ts';
 /** A file beside the place of a manifest that says, as a sentence, why there is none. Commands print it. */
 export const missingNote = (manifest: string): string => `${manifest}.missing`;
 
-/** Notes why there is no manifest. @param why a sentence, or the error of a build, whose beginning is noted */
+/**
+ * Notes why there is no manifest.
+ *
+ * @param why a sentence, or the error of a build, whose beginning is noted
+ */
 export function noteMissing(manifest: string, why: string | Error): void {
   const note = typeof why === 'string' ? why : `The last build failed: ${summaryOf(why)}`;
   mkdirSync(dirname(manifest), { recursive: true });

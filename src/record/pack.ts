@@ -12,8 +12,9 @@ import { packFile } from './record-paths.ts';
 const writeSize = 1024 * 1024;
 
 /**
- * Writes a new pack: the pages of a site as they were generated, with their embeds, from which a refresh makes them again. All
- * are in one file beside the manifest: a file for each page, or compression, would take seconds.
+ * Writes a new pack: the pages of a site as they were generated, with their embeds, from which a refresh
+ * makes them again. All are in one file beside the manifest: a file for each page, or compression, would take
+ * seconds.
  *
  * A pack counts once a manifest names it: until then, the last manifest keeps its own.
  */

@@ -15,10 +15,12 @@ interface ManifestPlace {
 }
 
 /**
- * The file of a manifest. Everything on record of an output has a name that begins like its manifest's, and lies beside it:
+ * The file of a manifest. Everything on record of an output has a name that begins like its manifest's, and
+ * lies beside it:
  *
- * - `manifest.json`, of the output `dist`. Other outputs have `manifest.<path>.json`, so that several can be built side by
- *   side. In a folder for caches outside of the project, which others may share, a hash follows.
+ * - `manifest.json`, of the output `dist`. Other outputs have `manifest.<path>.json`, so that several can be
+ *   built side by side. In a folder for caches outside of the project, which others may share, a hash
+ *   follows.
  * - `manifest.json.missing`: why there is no manifest. See `missing-note.ts`.
  * - `manifest.<id>.pack`: the pages as they were generated. See {@link packFile}.
  * - `manifest.lock` and `manifest.lock.command`. See {@link lockFile} and {@link commandLockFile}.
@@ -67,7 +69,10 @@ export function manifestsIn(folder: string): string[] {
   return [...manifests];
 }
 
-/** The file of a pack. Its name has an id, so that a new pack can be written while the manifest still names the old one. */
+/**
+ * The file of a pack. Its name has an id, so that a new pack can be written while the manifest still names
+ * the old one.
+ */
 export const packFile = (manifest: string, packId: string | undefined): string =>
   `${stemOf(manifest)}.${packId}.pack`;
 
@@ -96,15 +101,18 @@ export function lockFile(manifest: string, outDir: string): string {
   return contains(outDir, manifest) ? elsewhere : beside;
 }
 
-/** Where the lock may be. During a build there is no manifest, which could tell the folder that the build empties. */
+/**
+ * Where the lock may be. During a build there is no manifest, which could tell the folder that the build
+ * empties.
+ */
 export function possibleLockFiles(manifest: string): [beside: string, elsewhere: string] {
   const elsewhere = join(tmpdir(), 'astro-snippets', `${encodeURIComponent(manifest)}.lock`);
   return [`${stemOf(manifest)}.lock`, elsewhere];
 }
 
 /**
- * The lock of the commands of `--exec`, `--build` and `--after`, which may lock the output themselves. This lock is always
- * beside the manifest: it comes back if a command empties the folder.
+ * The lock of the commands of `--exec`, `--build` and `--after`, which may lock the output themselves. This
+ * lock is always beside the manifest: it comes back if a command empties the folder.
  */
 export const commandLockFile = (manifest: string): string => `${possibleLockFiles(manifest)[0]}.command`;
 

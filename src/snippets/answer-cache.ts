@@ -46,8 +46,9 @@ const minimumLifetime = 30 * 24 * 60 * 60 * 1000;
 /**
  * Keeps answers of the service for later runs, in files or in the storage that the option `cache` names.
  *
- * A cache never fails a build: after the first read that fails or hangs, nothing more is read in this run, and likewise for
- * writes. The first of these failures is a warning. Changes happen in the background; `close` waits for them.
+ * A cache never fails a build: after the first read that fails or hangs, nothing more is read in this run,
+ * and likewise for writes. The first of these failures is a warning. Changes happen in the background;
+ * `close` waits for them.
  */
 export class AnswerCache {
   readonly #folder: string;
@@ -158,8 +159,8 @@ const operationTimeout = 2_000;
 const timeoutTicks = 10;
 
 /**
- * Rejects if work takes too long. The timeout counts ticks of a timer instead of time: while Vite bundles, the event loop is
- * blocked and no answer can be read, so that time does not count.
+ * Rejects if work takes too long. The timeout counts ticks of a timer instead of time: while Vite bundles,
+ * the event loop is blocked and no answer can be read, so that time does not count.
  */
 function withTimeout<T>(work: Promise<T>): Promise<T> {
   const { promise: timedOut, reject } = Promise.withResolvers<never>();

@@ -12,7 +12,7 @@ import { AnswerCache, type KeptAnswer } from './answer-cache.ts';
 
 /** What the service sent for a snippet, in this run or in an earlier one. */
 export interface Answer extends Snippet {
-  /** When the service sent a kept answer, in milliseconds since the epoch. `undefined` if it was sent in this run. */
+  /** When the service sent a kept answer, in milliseconds since the epoch; `undefined` if in this run. */
   fetchedAt?: number | undefined;
   /** Why the service did not send the snippet now. The content is then the last good one. */
   error?: SnippetError | undefined;
@@ -23,8 +23,8 @@ export interface CachePolicy {
   /** Makes a request even if the kept answer is young enough. @default false */
   alwaysAsk?: boolean;
   /**
-   * Whether the site has already shown newer content than this answer. That happens after a refresh on another machine,
-   * which could not write to this cache. @default no answer is superseded
+   * Whether the site has already shown newer content than this answer. That happens after a refresh on
+   * another machine, which could not write to this cache. @default no answer is superseded
    */
   isSuperseded?: ((request: SnippetRequest, answer: KeptAnswer) => boolean) | undefined;
   /** Whether new content is kept for later runs. @default all is */
@@ -39,7 +39,10 @@ export interface AnswerSourceOptions extends CachePolicy {
   notify?(line: string): void;
   /** Whether an answer is used for the whole run. A dev server asks again instead. */
   remember: boolean;
-  /** How long to try a service that gives no answer, in milliseconds, if that is less than the settings' own patience. */
+  /**
+   * How long to try a service that gives no answer, in milliseconds, if that is less than the settings' own
+   * patience.
+   */
   patience?: number | undefined;
   /** Replaces parts of the client, such as its clock. */
   parts?: ClientParts;
@@ -59,8 +62,9 @@ interface OpenConnection {
 }
 
 /**
- * Answers requests for snippets: asks the service for each snippet once, unless the cache has an answer that is good enough.
- * While the service is in trouble, the last good content replaces a snippet, if the settings allow that.
+ * Answers requests for snippets: asks the service for each snippet once, unless the cache has an answer that
+ * is good enough. While the service is in trouble, the last good content replaces a snippet, if the settings
+ * allow that.
  */
 export class AnswerSource {
   readonly #settings: Settings;
@@ -88,7 +92,7 @@ export class AnswerSource {
     };
   }
 
-  /** @throws SnippetError or SiteError `not-cached`. After a failure, a later call makes the request again. */
+  /** @throws SnippetError or SiteError `not-cached`. After that, a later call makes a new request. */
   get(request: SnippetRequest): Promise<Answer> {
     const { key } = request;
     const asked = this.#asked.get(key);

@@ -12,7 +12,7 @@ interface BlockPlaces {
   others: number;
 }
 
-/** Warns about snippets that are blocks, such as `<div>`, inside a paragraph with other text: browsers end it there. */
+/** Warns about snippets that are blocks, such as `<div>`, in a paragraph with text: browsers end it there. */
 export class BlockWarnings {
   readonly #htmlOf: (key: string) => string | undefined;
   readonly #placeOf: PlaceOf | undefined;

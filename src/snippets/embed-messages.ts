@@ -4,7 +4,7 @@ import { count } from '../text/format.ts';
 
 interface FaultText {
   code: ErrorCode;
-  /** A sentence. `{line}` stands for the line of the outer embed, `{attribute}` for the name of the attribute. */
+  /** A sentence. `{line}` is the line of the outer embed, `{attribute}` the name of the attribute. */
   text: string;
 }
 
@@ -28,7 +28,7 @@ export const faultTexts: Readonly<Record<EmbedFault['flaw'], FaultText>> = {
 const leftAsIs =
   'It is left as it is. If it is an example, silence this with data-snippets-ignore or the option exclude.';
 
-/** What a build says about text that may be meant as an embed, or may not work. Each follows a file and line. */
+/** What a build says about embeds that may not work, or may not be meant. Each follows a file and line. */
 export const warningTexts: Readonly<Record<DoubtfulFlaw, string>> = {
   unclosed: `text that looks like an embed has no end tag. ${leftAsIs}`,
   nested: `text looks like an embed inside another embed. ${leftAsIs}`,

@@ -7,8 +7,9 @@ import { reasonOf } from '../text/clean-text.ts';
 import type { AddParams } from './read-embeds.ts';
 
 /**
- * Adds what the option `params` returns for a page to the requests of its embeds, whose own params win. The option is called
- * once for each language of the page. What it throws, or returns besides valid params, makes the embed invalid.
+ * Adds what the option `params` returns for a page to the requests of its embeds, whose own params win. The
+ * option is called once for each language of the page. What it throws, or returns besides valid params, makes
+ * the embed invalid.
  *
  * @param page the path of the page, as the site publishes it
  */

@@ -28,8 +28,8 @@ export interface ReadableFile {
   kind: FileKind;
   addParams?: AddParams | undefined;
   /**
-   * Whether the published file shows snippets already, of an earlier run. Children must not replace them, so a snippet that
-   * cannot be fetched fails the run.
+   * Whether the published file shows snippets already, of an earlier run. Children must not replace them, so
+   * a snippet that cannot be fetched fails the run.
    */
   isInlined?: boolean;
 }
@@ -40,7 +40,7 @@ export interface EmbedReading {
   embeds: FileEmbed[];
   /** Embeds that fail the build. */
   invalid: InvalidEmbed[];
-  /** Notes about text that may be meant as an embed, and embeds that may not work: one for each kind of flaw. */
+  /** Notes about embeds that may not work, or may not be meant: one for each kind of flaw. */
   warnings: EmbedNote[];
 }
 
@@ -116,7 +116,7 @@ function readEmbed(embed: FoundEmbed, file: ReadableFile, uses: SnippetUses): Fi
   return { start, end, children, format, paragraph, inHeading, inParagraph, request, written };
 }
 
-/** @throws SnippetError or SiteError if the attributes are invalid, or an island would remove the embed again */
+/** @throws SnippetError or SiteError if an attribute is invalid, or an island would remove the embed */
 function parseEmbedRequest({ attributes, inIsland, misspelled }: FoundEmbed): SnippetRequest {
   if (misspelled) {
     const message = `The embed has the unknown attribute \`${misspelled}\`. Did you mean \`${intendedAttribute(misspelled)}\`?`;

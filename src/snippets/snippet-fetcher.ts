@@ -61,8 +61,8 @@ type FetchOutcome =
   | { use: SnippetUse; snippet?: undefined; error: SnippetFailure };
 
 /**
- * Fetches the snippets of a run: gets an answer for each, applies the site's rules to its content, and reports all failures
- * together.
+ * Fetches the snippets of a run: gets an answer for each, applies the site's rules to its content, and
+ * reports all failures together.
  */
 export class SnippetFetcher {
   readonly #settings: Settings;
@@ -92,8 +92,9 @@ export class SnippetFetcher {
   }
 
   /**
-   * Fetches snippets for pages, and prints warnings about them. After a failure the others are fetched nevertheless, so that
-   * one report names all failures; unless each would fail the same way, as with an invalid key.
+   * Fetches snippets for pages, and prints warnings about them. After a failure the others are fetched
+   * nevertheless, so that one report names all failures; unless each would fail the same way, as with an
+   * invalid key.
    *
    * @returns a snippet for each use, besides those whose children are shown
    * @throws AstroError with one report of all that the build fails for

@@ -7,8 +7,8 @@ export class TimeLimit {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;
   /**
-   * Rejects when the time is over or the signal is aborted, and never resolves. All snippets share this one promise: a
-   * thousand listeners on a signal are slow.
+   * Rejects when the time is over or the signal is aborted, and never resolves. All snippets share this one
+   * promise: a thousand listeners on a signal are slow.
    */
   readonly ended: Promise<never>;
 
