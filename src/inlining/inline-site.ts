@@ -80,7 +80,7 @@ function fetchSnippets(
 class PageWarnings {
   readonly #site: GeneratedSite;
   readonly #snippets: FetchedSnippets;
-  readonly #blocks;
+  readonly #blocks: BlockWarnings;
   /** `undefined` without the option `classes`. */
   readonly #classes: ClassChecker | undefined;
   readonly #embedsInHeadings: FileEmbed[] = [];

@@ -26,7 +26,7 @@ export class SiteRecorder {
   readonly #record: Manifest;
   /** The indexes of recorded snippets, by the keys of their requests. */
   readonly #indexes: Map<string, number>;
-  readonly #pack;
+  readonly #pack: PackWriter;
 
   constructor(site: GeneratedSite, { uses, startedAt }: ScannedSite, snippets: FetchedSnippets) {
     const { settings, directory, previousManifest, fetcher, astro } = site;
