@@ -26,7 +26,8 @@ const integrationName = 'astro-snippets';
 /**
  * The integration: fetches the snippets that pages embed while the site is built, and inlines them.
  *
- * The API key is no option: it is read from SNIPPETS_API_KEY, in the environment or a `.env` file, and stays in the process.
+ * The API key is no option: it is read from SNIPPETS_API_KEY, in the environment or a `.env` file, and stays
+ * in the process.
  *
  * @throws AstroError for options that are invalid or unknown, and on a Node that is too old.
  *
@@ -37,7 +38,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
   if (flaw !== undefined) throw userError('unsupported-node', flaw);
   const parsedOptions = parseOptions(options);
 
-  // What each hook leaves for later ones, in the order of Astro's hooks.
+  // Each hook leaves a value for later ones. The values are in the order of Astro's hooks.
   let command: AstroCommand;
   let routes: readonly IntegrationResolvedRoute[] = [];
   let site: Site | undefined;
@@ -110,7 +111,8 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         addDevToolbarApp(toolbarApp);
       },
 
-      // A build resolves its routes before the config is done, a dev server afterwards, and again when pages come or go.
+      // A build resolves its routes before the config is done, a dev server afterwards, and again when pages
+      // come or go.
       'astro:routes:resolved'({ routes: resolvedRoutes }) {
         routes = resolvedRoutes;
         site?.sources.updateRoutes(routes);

@@ -17,7 +17,7 @@ type ServerSetup = HookParameters<'astro:server:setup'>;
 
 type HotChannel = ViteDevServer['environments']['client']['hot'];
 
-/** What a page of the dev server asks. */
+/** The question of a page whether it has changed. */
 interface PageQuestion {
   /** The hash of the snippets that the page shows; absent if it shows none. */
   hash?: string;
@@ -25,7 +25,7 @@ interface PageQuestion {
   refresh?: true;
 }
 
-/** Pauses before files are written or pages load again, in milliseconds. Several changes often come together. */
+/** Pauses before files are written or pages load again, in milliseconds: changes often come together. */
 const classPause = 100;
 const stylePause = 150;
 
@@ -52,7 +52,7 @@ export class DevRun {
     return this.session.fetchCollection(options);
   }
 
-  /** Serves pages with their snippets, and keeps them up to date. Vite calls this again when it restarts the server. */
+  /** Serves pages with their snippets. Vite calls this again when it restarts the server. */
   serve({ server, refreshContent }: ServerSetup): void {
     const { session } = this;
     const { sources, classes, logger } = session.site;
@@ -72,7 +72,7 @@ export class DevRun {
     server.middlewares.use(imageHandler(session));
     server.middlewares.use(serveText(session, server, memory));
 
-    // Pages have to load again when their styles change: Vite's own message about an `.html` file does nothing.
+    // Pages load again when their styles change: Vite's own message about an `.html` file does nothing.
     const restyle = afterPause(stylePause, memory.restyle);
     server.watcher.on('all', (_, file) => {
       if (resolve(file) === classes?.file) restyle();
@@ -105,7 +105,7 @@ const loadedModules = ({ environments }: ViteDevServer): ModuleGraph => ({
     }),
 });
 
-/** Answers pages that ask whether they have changed. Any script of a page can ask, so the question may be missing. */
+/** Answers pages that ask whether they have changed. Any script can ask, even without a question. */
 function answerPages(
   hot: HotChannel,
   memory: SnippetMemory,
@@ -122,7 +122,7 @@ function answerPages(
         ...(shown ?? []).map((snippet) => memory.update(snippet, refresh)),
       ]);
     } catch (error) {
-      // Without `refresh`, the next view of the page shows the error, such as that a key is missing now.
+      // The next view of the page shows an error such as a missing key, so only a refresh has to say it now.
       if (refresh) message = cleanLines((error as Error).message);
     }
     const hasChanged = shown === undefined || (hash !== undefined && memory.hashOf(shown) !== hash);

@@ -16,8 +16,8 @@ interface MissingClasses {
 }
 
 /**
- * Finds classes of snippets that no style sheet of their pages has. Add each inlined page, then ask for the warnings.
- * A style sheet is read once, however many pages link to it.
+ * Finds classes of snippets that no style sheet of their pages has. Add each inlined page, then ask for the
+ * warnings. A style sheet is read once, however many pages link to it.
  */
 export class ClassChecker {
   readonly #directory: string;
@@ -25,7 +25,7 @@ export class ClassChecker {
   readonly #knownClasses: readonly string[];
   /** The style sheets that pages link to, by their URLs. */
   readonly #sheets = new Map<string, SheetClasses>();
-  /** By the ids of snippets. */
+  /** Missing classes, by the ids of snippets. */
   readonly #missing = new Map<number, MissingClasses>();
 
   /**
@@ -125,7 +125,7 @@ export function classesOfStyles(css: string): Set<string> {
 // Escaped characters are matched before strings, since an escaped quote in a class name begins no string.
 const notSelectors = /\\[\s\S]|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'/g;
 
-// A name begins with a letter, dash, underscore, escaped or non-ASCII character. After that, it may have digits, too.
+// A name begins with a letter, dash, underscore, escaped or non-ASCII character. Digits may follow.
 const classSelector =
   /\.((?:[a-z_\u0080-\uffff-]|\\(?:[0-9a-f]{1,6}\s?|.))(?:[\w\u0080-\uffff-]|\\(?:[0-9a-f]{1,6}\s?|.))*)/gi;
 

@@ -4,8 +4,8 @@ import { escapeAttribute } from 'entities/escape';
 import { writeAtomically } from '../files/write.ts';
 
 /**
- * The file that tells tools such as Tailwind which classes snippets have, while Vite bundles. The file contains nothing but
- * classes, so that CSS changes only when they do.
+ * The file that tells tools such as Tailwind which classes snippets have, while Vite bundles. The file
+ * contains nothing but classes, so that CSS changes only when they do.
  */
 export class ClassFile {
   /** The path of the file. */
@@ -14,7 +14,10 @@ export class ClassFile {
   written: readonly string[];
   readonly #classes: Set<string>;
 
-  /** @param keepsClasses whether the file keeps its classes: a dev server does not know which of them are still used. */
+  /**
+   * @param keepsClasses whether the file keeps its classes: a dev server does not know which of them are
+   *   still used.
+   */
   constructor(file: string, keepsClasses: boolean) {
     this.file = file;
     const text = this.#read();
@@ -30,8 +33,8 @@ export class ClassFile {
   }
 
   /**
-   * Writes the file if its text changes, since tools may watch the file. The text is read again: a build beside a dev server
-   * writes the same file.
+   * Writes the file if its text changes, since tools may watch the file. The text is read again: a build
+   * beside a dev server writes the same file.
    */
   write(): void {
     this.written = [...this.#classes].sort();

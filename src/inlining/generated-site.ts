@@ -24,25 +24,25 @@ export interface GeneratedSite {
   /** Checks every file for the API key, as it is once snippets are inlined. */
   verifier: OutputVerifier;
   logger: SiteLogger;
-  /** What only a site of Astro has; absent for a folder that another generator has written. */
+  /** The context that only a site of Astro has; absent for a folder that another generator has written. */
   astro?: AstroContext;
 }
 
-/** Where messages for the user go: Astro's logger, or the terminal of the command line. */
+/** Shows messages to the user: Astro's logger, or the terminal of the command line. */
 export interface SiteLogger {
   info(line: string): void;
   warn(line: string): void;
 }
 
-/** What is known of a site because Astro builds it. */
+/** The facts about a site that are known because Astro builds it. */
 export interface AstroContext {
   /** Finds where embeds are written in the sources of the site. */
   search: SourceSearch;
-  /** Where Vite read variables, for commands that run later. */
+  /** The mode and folder of the `.env` files that Vite read, for commands that run later. */
   environment: EnvironmentFiles;
   /** The headers that an adapter sends with pages, by route; `undefined` if it sends none of its own. */
   routeToHeaders: RouteToHeaders | undefined;
-  /** The file with the classes of snippets, which CSS tools read; `undefined` without the option `classes`. */
+  /** The class file, which CSS tools read; `undefined` without the option `classes`. */
   classes: ClassFile | undefined;
   /** The snippets that entries of collections show. */
   collected: readonly CollectedSnippet[];

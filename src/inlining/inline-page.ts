@@ -15,11 +15,11 @@ import type { RecordedSnippet } from '../record/manifest.ts';
 import type { FileEmbed } from '../snippets/read-embeds.ts';
 import { type EditLinks, linkPage } from './edit-links/edit-links.ts';
 
-/** What a page needs of a snippet. */
+/** The parts of a snippet that a page needs. */
 export type InlinableSnippet = SnippetContent & Pick<PreparedSnippet, 'htmlElsewhere' | 'inlineCode'>;
 
 export interface InlineOptions extends EditLinks {
-  /** By the keys of requests. An embed without a snippet shows its children. */
+  /** Snippets by the keys of their requests. An embed without a snippet shows its children. */
   snippets: ReadonlyMap<string, InlinableSnippet>;
   rules: PolicyRules;
   /** Adds what a page has to allow to the policies that are sent as headers. */
@@ -28,7 +28,7 @@ export interface InlineOptions extends EditLinks {
   scratchBuffer?: Buffer;
 }
 
-/** Inlines snippets into a page or another file of a site, given its bytes as generated and the embeds in them. */
+/** Inlines snippets into a page or another file, given its bytes as generated and the embeds in them. */
 export type InlinePage = (
   file: Pick<ScannableFile, 'name' | 'kind'>,
   generated: Buffer,
@@ -52,7 +52,7 @@ export interface InlinedPage {
 /** A page that is written, or staged to be written. */
 export interface WrittenPage {
   inlinedPage: InlinedPage;
-  /** What the page still shows of an earlier run without an embed, since a later step has changed the page. */
+  /** Snippets of an earlier run that the page shows without an embed: a later step has changed the page. */
   leftovers?: readonly LeftoverSnippet[];
   /** The state of the file, once the page is written. */
   stats?: Stats;
@@ -109,7 +109,7 @@ function cachedComposer(
   // Request objects are the keys, since a site has few of them, each with many embeds.
   type ComposedByRequest = Map<SnippetRequest, ComposedContent | undefined>;
   const composedByFormat = new Map<string, ComposedByRequest>();
-  // Most embeds share one format object with the embed before, so its key is made only when the format changes.
+  // Neighbouring embeds share one format object, so its key is made only when the format changes.
   let lastFormat: InsertionFormat | undefined;
   let composed: ComposedByRequest = new Map();
 

@@ -15,7 +15,7 @@ import { SiteRecorder } from './site-recorder.ts';
 /** Reads a page, has its snippets inlined, and writes the result, now or later. */
 export type WritePage = (page: ScannedFile, inline: (generated: Buffer) => InlinedPage) => WrittenPage;
 
-/** How much was inlined. */
+/** Numbers for the summary. */
 interface InlinedCounts {
   embeds: number;
   /** The pages that have edit links. */
@@ -26,8 +26,8 @@ interface InlinedCounts {
 const scratchBufferSize = 64 * 1024;
 
 /**
- * The one way from embeds to snippets, for builds and folders: fetches all snippets together, inlines them page by page, and
- * says what people should know.
+ * The one way from embeds to snippets, for builds and folders: fetches all snippets together, inlines them
+ * page by page, and says what people should know.
  *
  * @returns the manifest, not yet written.
  * @throws AstroError with one report of all failures, before any page is written.
@@ -76,7 +76,7 @@ function fetchSnippets(
   return fetcher.fetch(uses, { invalid, placeOf: astro?.search.whereWritten, onSettled });
 }
 
-/** What people should know of pages whose snippets are inlined. */
+/** Gathers warnings about pages whose snippets are inlined. */
 class PageWarnings {
   readonly #site: GeneratedSite;
   readonly #snippets: FetchedSnippets;
@@ -136,7 +136,7 @@ function logSummary(
   ];
   logger.info(facts.filter(Boolean).join(' · '));
 
-  // A build does not know where it is published, so each build with edit links says that they are for previews.
+  // A build does not know where it is published, so it always says that edit links are for previews.
   if (hasEditLinks) {
     logger.warn(
       'Edit links are on (editLinks: true): pages contain the URLs at which snippets are edited. They are for previews.',

@@ -4,7 +4,8 @@ import { isLargeBinary, overlaps, piecesOf, readUnlessLarge } from '../files/rea
 import type { SiteFile } from '../output/site-files.ts';
 
 /**
- * Reads a file that may hold an embed. A large file is read in pieces, and whole only if one of them mentions the element.
+ * Reads a file that may hold an embed. A large file is read in pieces, and whole only if one of them mentions
+ * the element.
  *
  * @returns `undefined` for a large file without an embed.
  */

@@ -15,7 +15,7 @@ export interface ScannedFile extends ScannableFile {
   size: number;
 }
 
-/** What is embedded in the files of a site. */
+/** The embeds of a site, by files and by snippets. */
 export interface ScannedSite {
   /** When the scan began, in milliseconds since the epoch. */
   startedAt: number;
@@ -28,8 +28,8 @@ export interface ScannedSite {
 }
 
 /**
- * Reads files and finds their embeds. Each snippet is prefetched when its first embed is found, while the scan goes on.
- * Files without embeds are final, and checked for the API key.
+ * Reads files and finds their embeds. Each snippet is prefetched when its first embed is found, while the
+ * scan goes on. Files without embeds are final, and checked for the API key.
  */
 export async function scanSite(
   scannable: readonly ScannableFile[],

@@ -18,8 +18,8 @@ import type { WrittenPage } from './inline-page.ts';
 import type { ScannedSite } from './scan-site.ts';
 
 /**
- * Makes the manifest of a site while its pages are inlined: all but the files is known from the start, and each page adds
- * its file. The pages as generated go into a new pack beside the manifest.
+ * Makes the manifest of a site while its pages are inlined: all but the files is known from the start, and
+ * each page adds its file. The pages as generated go into a new pack beside the manifest.
  */
 export class SiteRecorder {
   readonly #uses: readonly SnippetUse[];
@@ -66,7 +66,7 @@ export class SiteRecorder {
     return this.#record.rules;
   }
 
-  /** What edit links say of snippets; `undefined` without them. */
+  /** The URLs and names that edit links show; `undefined` for a site without edit links. */
   get linked(): Manifest['linked'] {
     return this.#record.linked;
   }

@@ -10,8 +10,9 @@ import { readEmbedding } from './read-embedding.ts';
 /**
  * Verifies that the output publishes no API key, and that no embed is left in a script or style sheet.
  *
- * Each file is checked once, in its final state: a page without embeds while it is scanned, one with embeds once its snippets
- * are inlined, and all other files after that. `refuseKey` and `codeWarnings` then say what was found.
+ * Each file is checked once, in its final state: a page without embeds while it is scanned, one with embeds
+ * once its snippets are inlined, and all other files after that. `refuseKey` and `codeWarnings` then say what
+ * was found.
  */
 export class OutputVerifier {
   /** The files that contain the API key. */

@@ -14,7 +14,7 @@ export interface LostEmbed extends InvalidEmbed {
   files: string[];
 }
 
-/** How often each snippet is somewhere, by the key of its request. */
+/** Numbers of embeds, by the keys of their requests. */
 type KeyCounts = ReadonlyMap<string, number>;
 
 /** A page that has announced snippets. */
@@ -26,7 +26,7 @@ interface AnnouncedPage {
   files: string[];
 }
 
-/** What is in the output. Keys are without the params that the site adds, as pages announce them. */
+/** The embeds of a generated site. Keys are without the params that the site adds, as in announcements. */
 interface OutputEmbeds {
   /** The keys of the embeds of each file, in the order of the file. */
   keysIn: ReadonlyMap<string, readonly string[]>;
@@ -38,8 +38,9 @@ interface OutputEmbeds {
 }
 
 /**
- * What `<Snippet>` announces while pages are rendered. A build hears of each snippet early enough to prefetch it, and later
- * compares what was rendered with what is in the output: text may be cut, or its tags removed, before it is written.
+ * Hears what `<Snippet>` announces while pages are rendered. A build can then prefetch each snippet early,
+ * and later compares what was rendered with what is in the output: a site may cut text, or remove its tags,
+ * before it writes the text.
  */
 export class Announcements {
   readonly #onFirst: (request: SnippetRequest, pathname: string) => void;
@@ -63,8 +64,8 @@ export class Announcements {
   }
 
   /**
-   * Finds snippets that were rendered and are not in the output. A snippet that is only there less often is a warning: a page
-   * may render it for another purpose, too.
+   * Finds snippets that were rendered and are not in the output. A snippet that is only there less often is a
+   * warning: a page may render it for another purpose, too.
    */
   lost(
     scanned: ScannedSite,
@@ -139,15 +140,15 @@ function isAsRendered(page: AnnouncedPage, output: OutputEmbeds): boolean {
   return keys.length === page.keys.length && keys.every((key, index) => key === page.keys[index]);
 }
 
-/** Whether a lost embed may be one that is reported as invalid: in any file, if those of the page are not known. */
+/** Whether a lost embed may be one that is reported as invalid, in any file if the page's are not known. */
 function mayBeInvalid({ files }: AnnouncedPage, { invalid }: OutputEmbeds): boolean {
   return files.length > 0 ? files.some((name) => invalid.has(name)) : invalid.size > 0;
 }
 
-/** How often a page's snippet should be in the output at least; 0 if that is not known. */
+/** The number of embeds of a page's snippet that the output should have at least; 0 if that is not known. */
 function expectedTimes({ pathname, files }: AnnouncedPage, times: number, timesRendered: number): number {
   if (files.length > 0) return times;
-  // A page without known files may be rendered under the path of another, such as a fallback of another language.
+  // The path may be that of another page, such as of a fallback in another language.
   return pathname === containerPage ? timesRendered : 0;
 }
 

@@ -10,8 +10,8 @@ import type { Site } from './site.ts';
 const unfinishedNote = 'The last build was not finished.';
 
 /**
- * The output folder of a build, with its record and its lock. A build locks its output at the first sign of an embed, and
- * keeps the lock until it ends. Until then, no refresh and no other build writes there.
+ * The output folder of a build, with its record and its lock. A build locks its output at the first sign of
+ * an embed, and keeps the lock until it ends. Until then, no refresh and no other build writes there.
  */
 export class BuildOutput {
   /** The path of the manifest. */
@@ -36,7 +36,11 @@ export class BuildOutput {
     return this.#lock !== undefined;
   }
 
-  /** Locks the output, once: several modules may have an embed. @throws AstroError if another build has the output. */
+  /**
+   * Locks the output, once: several modules may have an embed.
+   *
+   * @throws AstroError if another build has the output.
+   */
   async lock(): Promise<void> {
     this.#lock ??= this.#takeLock();
     await this.#lock;

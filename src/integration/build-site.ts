@@ -13,17 +13,17 @@ import type { Manifest } from '../record/manifest.ts';
 import type { Announcements } from './announcements.ts';
 
 /**
- * Inlines snippets into the output of Astro, in place. If this throws, no file is left that holds an embed, or something
- * invalid.
+ * Inlines snippets into the output of Astro, in place. If this throws, no file is left that holds an embed.
  *
- * @returns the manifest, not yet written, since other integrations may still fail; `undefined` if the site needs none.
+ * @returns the manifest, not yet written, since other integrations may still fail; `undefined` if the site
+ *   needs none.
  */
 export async function buildSite(
   site: GeneratedSite,
   scannable: readonly ScannableFile[],
   announcements?: Announcements,
 ): Promise<Manifest | undefined> {
-  // Until the scan is done, any file may hold an embed.
+  // Any file may hold an embed until the scan is done.
   let unfinished = new Set<SiteFile>(scannable);
   try {
     const scanned = await scanSite(scannable, site);
@@ -46,7 +46,8 @@ export async function buildSite(
     await publishImages(site, manifest);
     return manifest;
   } catch (error) {
-    // Close before anything else: an answer to an aborted HTTP/2 stream would crash Node, and the report would be lost.
+    // Close before anything else: an answer to an aborted HTTP/2 stream would crash Node, and the report
+    // would be lost.
     await site.fetcher.close().catch(() => {});
     // A page may be part of the new page and part of the old one.
     for (const { file } of unfinished) rmSync(file, { force: true });
@@ -81,8 +82,8 @@ async function publishImages({ settings, directory, fetcher }: GeneratedSite, ma
 }
 
 /**
- * Writes a page in place. Nothing reads a page before the build ends, and writing another file and renaming it takes many
- * times longer.
+ * Writes a page in place. Nothing reads a page before the build ends, and writing another file and renaming
+ * it takes many times longer.
  */
 const overwrite: WritePage = ({ file, name, size }, inline) => {
   const attempt = <Result>(work: () => Result) => {

@@ -13,7 +13,7 @@ export interface InlinedSite {
   manifest: Manifest;
 }
 
-/** What inlining has left. */
+/** The state of the output when its snippets are inlined. */
 export interface InlinedOutput {
   /** `undefined` for a site that needs no record, since it shows no snippets. */
   inlinedSite: InlinedSite | undefined;
@@ -21,7 +21,7 @@ export interface InlinedOutput {
   verifier: OutputVerifier;
   /** Whether the output has compressed files, which may have been made from pages with embeds. */
   hasCompressed: boolean;
-  /** When the output was finished, in milliseconds since the epoch. Files that are written later are checked, too. */
+  /** When the output was finished, in milliseconds since the epoch. Later files are checked, too. */
   finishedAt: number;
 }
 
@@ -36,11 +36,11 @@ export class InlinedBuild {
   }
 
   /**
-   * Checks what other integrations have written since, and writes the record. Called in the last `astro:build:done` of all,
-   * so that a build that fails has no record.
+   * Checks what other integrations have written since, and writes the record. Called in the last
+   * `astro:build:done` of all, so that a build that fails has no record.
    *
    * @param directory the output folder, to which Astro may have moved the pages.
-   * @throws AstroError if another integration has written an embed, the API key, or a stale compressed file.
+   * @throws AstroError if another integration wrote an embed, the API key or a stale compressed file.
    */
   async record(directory: string): Promise<void> {
     const { site, output, laterIntegrations } = this.#build;
@@ -49,7 +49,7 @@ export class InlinedBuild {
       const mayHaveLateFiles = site.isServer || laterIntegrations.length > 0 || hasCompressed;
       if (mayHaveLateFiles) await this.#checkLateFiles(directory);
 
-      // By now, Astro has removed the scripts that it rendered pages with. The unscanned are published.
+      // Astro has now removed the scripts that it rendered pages with. All others are published.
       for (const line of verifier.codeWarnings()) site.logger.warn(line);
 
       if (inlinedSite) {
@@ -64,8 +64,9 @@ export class InlinedBuild {
   }
 
   /**
-   * Refuses files that other integrations wrote after the pages, and that hold an embed or the key. Copies and precache lists
-   * may have been made of them. Refuses compressed files that were made before snippets were inlined, too.
+   * Refuses files that other integrations wrote after the pages, and that hold an embed or the key. Copies
+   * and precache lists may have been made of them. Refuses compressed files that were made before snippets
+   * were inlined, too.
    */
   async #checkLateFiles(directory: string) {
     const { inlinedSite, verifier, finishedAt } = this.#output;

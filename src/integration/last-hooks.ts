@@ -1,7 +1,7 @@
 import type { AstroIntegration } from 'astro';
 import type { Plugin } from 'vite';
 
-/** What Vite has built. */
+/** The output that Vite has built. */
 interface BuiltOutput {
   /** The folder of the client build, with the pages; `undefined` if there is none. */
   directory: string | undefined;
@@ -10,10 +10,12 @@ interface BuiltOutput {
 }
 
 /**
- * A Vite plugin that is called when all pages are generated. Astro 6 and later have no `astro:build:generated` if no page is
- * prerendered, and adapters copy the output before `astro:build:done`. Astro 5 builds without this hook.
+ * A Vite plugin that is called when all pages are generated. Astro 6 and later have no
+ * `astro:build:generated` if no page is prerendered, and adapters copy the output before `astro:build:done`.
+ * Astro 5 builds without this hook.
  *
- * Add the plugin in `astro:build:setup`: it then runs behind Astro's own of the same order, which generates the pages.
+ * Add the plugin in `astro:build:setup`: it then runs behind Astro's own of the same order, which generates
+ * the pages.
  */
 export function builtPlugin(onBuilt: (output: BuiltOutput) => Promise<void>): Plugin {
   return {
@@ -36,7 +38,7 @@ export function builtPlugin(onBuilt: (output: BuiltOutput) => Promise<void>): Pl
 
 const lastName = 'astro-snippets:last';
 
-/** An integration that runs behind all others. While it is not the last one, it adds another behind itself. */
+/** An integration that runs behind all others: one that is not the last adds another behind itself. */
 export function lastIntegration(onDone: (directory: URL) => Promise<void>): AstroIntegration {
   let isLast = true;
   return {

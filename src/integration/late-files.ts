@@ -6,7 +6,8 @@ import type { ScannableFile, SiteFile } from '../output/site-files.ts';
 import { hashOf, type Manifest } from '../record/manifest.ts';
 
 /**
- * Refuses what other integrations have written after snippets were inlined, and what would never be brought up to date.
+ * Refuses what other integrations have written after snippets were inlined, and what would never be brought
+ * up to date.
  *
  * @param late the files that were written since, and that may hold embeds.
  * @param compressed all compressed files of the output.

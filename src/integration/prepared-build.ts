@@ -8,7 +8,8 @@ import { InlinedBuild, type InlinedSite } from './inlined-build.ts';
 import type { SiteBuild } from './site-build.ts';
 
 /**
- * Begins a build, before Astro bundles: fetches the snippets of the last build now, and unscanned when a page announces them.
+ * Begins a build, before Astro bundles: fetches the snippets of the last build now, and others when a page
+ * announces them.
  *
  * @throws AstroError if another build has the output, or if the service is not known.
  */
@@ -38,8 +39,8 @@ async function prefetchPrevious(build: SiteBuild): Promise<Manifest | undefined>
 }
 
 /**
- * Has pages rendered again if an entry of a collection shows other snippets than in the last build. Astro's incremental build
- * restores pages whose own data is the same, even then.
+ * Has pages rendered again if an entry of a collection shows other snippets than in the last build. Astro's
+ * incremental build restores pages whose own data is the same, even then.
  */
 async function renewEntries({ site, collected }: SiteBuild, previousManifest: Manifest | undefined) {
   const { cacheDir, experimental } = site.config;
@@ -52,7 +53,7 @@ async function renewEntries({ site, collected }: SiteBuild, previousManifest: Ma
   rmSync(new URL('incremental-build.json', cacheDir), { force: true });
 }
 
-/** One string for all entries, with the hashes of their contents. */
+/** Describes all entries with the hashes of their contents in one string. */
 function entryStates(entries: readonly { collection: string; entry: string; content: string }[]): string {
   const states = entries.map(({ collection, entry, content }) =>
     JSON.stringify([collection, entry, content]),
@@ -83,7 +84,7 @@ export class PreparedBuild {
       const { apiKey, exclude } = build.session.settings;
       const { scannable, unscanned, compressed } = listSiteFiles([directory], exclude);
       const plainVerifier = new OutputVerifier(apiKey);
-      // Without a sign of an embed so far, one may still be in the output.
+      // The output has the last word: an embed may come from where no build can see it.
       const isPlain = build.isPlain && !scannable.some((file) => plainVerifier.mayEmbed(file));
       // Verify afresh: replacing embeds changes the files.
       const verifier = isPlain ? plainVerifier : new OutputVerifier(apiKey);

@@ -9,20 +9,19 @@ import type { Site } from './site.ts';
 import { type OpenedFetcher, SnippetSession } from './snippet-session.ts';
 
 /**
- * What all phases of a build share: the session, the output, and what is known of the snippets before pages are generated.
- * A sync has no phases. It loads collections, and nothing else.
+ * The parts that all phases of a build share: the session, the output, and the snippets that are known before
+ * pages are generated. A sync is a build without phases: it loads collections, and nothing else.
  */
 export class SiteBuild {
   readonly site: Site;
   readonly session: SnippetSession;
   readonly output: BuildOutput;
-  /** What `<Snippet>` announces while pages are rendered. */
   readonly announcements: Announcements;
   /** The names of integrations and plugins that may change files after snippets are inlined. */
   readonly laterIntegrations: string[];
   /** The snippets of entries, by the name of the collection. */
   readonly #collections = new Map<string, CollectedSnippet[]>();
-  /** How many collections are being fetched: Astro loads all of them at once. */
+  /** The number of collections that are being fetched: Astro loads all of them at once. */
   #fetching = 0;
 
   constructor(site: Site, environment: Environment, files: EnvironmentFiles) {
@@ -59,7 +58,7 @@ export class SiteBuild {
     }
   }
 
-  /** At the first sign of an embed, other builds have to wait for this one. @throws AstroError if another has the output. */
+  /** Locks the output at the first sign of an embed. @throws AstroError if another build has the output. */
   async noteMention(): Promise<void> {
     if (this.site.command !== 'build') return;
     await this.output.lock();
@@ -67,7 +66,7 @@ export class SiteBuild {
     this.session.open().catch(() => {});
   }
 
-  /** @throws AstroError if snippets are needed, and their service is not known. A build may be allowed to have no key. */
+  /** @throws AstroError if the service is not known, unless the build may have no key. */
   requireConnection(neededFor: string): void {
     const { settings } = this.session;
     if (!isWithoutKey(settings)) requireConnection(settings, neededFor);
@@ -84,7 +83,7 @@ export class SiteBuild {
     }
   }
 
-  /** Ends the build. A build that follows in this process calls this, too: Astro has no hook for a build that failed. */
+  /** Ends the build. A next build in this process calls this, too: Astro has no hook for a failed build. */
   async release(): Promise<void> {
     this.announcements.stop();
     await this.session.close().catch(() => {});
@@ -94,7 +93,7 @@ export class SiteBuild {
   /** @throws AstroError if the service is not known, which fails the page that announced the snippet. */
   #prefetch(request: SnippetRequest, pathname: string) {
     this.requireConnection(pathname);
-    // With the option `params`, the request may depend on the language of the page, which is not known yet.
+    // The option `params` may depend on the language of the page, which is not known yet.
     if (this.session.settings.params) return;
     // A request that fails is made again when the page needs its snippet.
     this.session
@@ -105,7 +104,7 @@ export class SiteBuild {
 }
 
 async function openBuildFetcher(session: SnippetSession, output: BuildOutput): Promise<OpenedFetcher> {
-  // Without the lock, a refresh could still write the record that is about to be read.
+  // A refresh could still write the record before the output is locked.
   if (session.site.command === 'build') await output.lock();
   const { SnippetFetcher } = await import('../snippets/snippet-fetcher.ts');
   const { readManifest } = await import('../record/manifest-file.ts');

@@ -5,7 +5,7 @@ import type { ParsedOptions } from '../settings/options.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import { SiteSource } from '../source/site-source.ts';
 
-/** What Astro does: `dev`, `build`, `preview` or `sync`. */
+/** The command that Astro runs: `dev`, `build`, `preview` or `sync`. */
 export type AstroCommand = HookParameters<'astro:config:setup'>['command'];
 
 /** A site as it is known once its Astro config is done. */
@@ -17,7 +17,7 @@ export interface Site {
   config: AstroConfig;
   urls: SiteUrls;
   sources: SiteSource;
-  /** The file with the classes of snippets, which CSS tools read; `undefined` without the option `classes`. */
+  /** The class file, which CSS tools read; `undefined` without the option `classes`. */
   classes: ClassFile | undefined;
   /** Whether some pages are rendered on demand. Astro then moves files after snippets are inlined. */
   isServer: boolean;

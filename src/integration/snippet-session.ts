@@ -18,14 +18,14 @@ import type { SnippetUses } from '../snippets/snippet-use.ts';
 import type { SourceSearch } from '../source/source-search.ts';
 import type { Site } from './site.ts';
 
-/** What is known once a snippet is needed. */
+/** The fetcher of a run, and the record that was read when the fetcher was opened. */
 export interface OpenedFetcher {
   fetcher: SnippetFetcher;
   /** The record of the last build, if there is one that this version can read. A dev server has none. */
   previousManifest: Manifest | undefined;
 }
 
-/** In what a dev server and a build differ when they fetch snippets. */
+/** The parts of a session in which a dev server and a build differ. */
 export interface SessionParts {
   /** Called when a snippet is needed, and again after the settings have changed. */
   openFetcher(session: SnippetSession): Promise<OpenedFetcher>;
@@ -34,10 +34,11 @@ export interface SessionParts {
 }
 
 /**
- * What a dev server and a build share: the settings, and one fetcher for pages and collections.
+ * The settings of a run, and one fetcher for its pages and collections. A dev server and a build have a
+ * session each.
  *
- * A session begins when Vite reads the environment. Nothing is loaded or fetched until a snippet is needed, so a site without
- * snippets pays for neither.
+ * A session begins when Vite reads the environment. Nothing is loaded or fetched until a snippet is needed,
+ * so a site without snippets pays for neither.
  */
 export class SnippetSession {
   readonly site: Site;
@@ -62,7 +63,7 @@ export class SnippetSession {
     return this.#settings;
   }
 
-  /** Where variables were read. The folder is relative to the project, so that both can be moved together. */
+  /** The mode and folder of `.env` files, relative to the project, so that both can be moved together. */
   get environmentFiles(): EnvironmentFiles {
     return this.#environmentFiles;
   }
@@ -122,8 +123,9 @@ export class SnippetSession {
   }
 
   /**
-   * Fetches the snippets that pages may show, so that CSS is made for their classes before pages are rendered. A snippet that
-   * the service cannot send now keeps the classes of the last build. Without a key, the class file stays as it is.
+   * Fetches the snippets that pages may show, so that CSS is made for their classes before pages are
+   * rendered. A snippet that the service cannot send now keeps the classes of the last build. Without a key,
+   * the class file stays as it is.
    */
   async prepareClasses(): Promise<void> {
     const { classes } = this.site;
@@ -131,7 +133,7 @@ export class SnippetSession {
 
     const { fetcher, previousManifest } = await this.open();
     const { addUse } = await import('../snippets/snippet-use.ts');
-    // With the option `params`, a request may depend on the language of its page, which is not known yet.
+    // The option `params` may depend on the language of a page, which is not known yet.
     const writtenRequests = this.#settings.params ? [] : (await this.openSearch()).literalRequests();
     const previousSnippets = previousManifest?.snippets ?? [];
     const uses: SnippetUses = new Map();

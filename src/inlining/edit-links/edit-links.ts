@@ -10,9 +10,9 @@ import type { SnippetUse } from '../../snippets/snippet-use.ts';
 import { cleanText } from '../../text/clean-text.ts';
 import { dataElement, panelScript } from './panel-script.ts';
 
-/** What the panel says of a snippet. */
+/** An entry of the panel. */
 export interface PanelSnippet {
-  /** Where the snippet is edited. */
+  /** The URL at which the snippet is edited. */
   url: string | undefined;
   /** The name of the snippet, if the service sent it. */
   name: string | undefined;
@@ -20,7 +20,7 @@ export interface PanelSnippet {
   uses: PanelUse[] | undefined;
 }
 
-/** What the panel says of a request in `astro dev`. */
+/** A request of a snippet, as the panel shows it in `astro dev`. */
 export interface PanelUse {
   /** A line such as the params, the size and the time of the request. */
   facts: string;
@@ -32,11 +32,11 @@ export interface PanelUse {
 /** The snippets of a page or a site, by their ids. */
 export type PanelSnippets = Record<string, PanelSnippet>;
 
-/** What a page needs to have edit links. */
+/** The data that gives a page its edit links. */
 export interface EditLinks {
-  /** What the panel says of snippets, by their ids; `undefined` for pages without edit links. */
+  /** The entries of the panel, by the ids of snippets; `undefined` for pages without edit links. */
   linked?: Readonly<Record<string, object>> | undefined;
-  /** The hash of what a page of `astro dev` shows. There, the toolbar has the panel, so the page needs no script. */
+  /** The hash of what a page of `astro dev` shows. Its panel is in the toolbar, so it needs no script. */
   hash?: string | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface LinkedPage {
 }
 
 /**
- * Gathers what the panel says of snippets.
+ * Gathers the entries of the panel.
  *
  * @param describe describes a request, in `astro dev`.
  */
@@ -72,7 +72,7 @@ export function panelSnippets<Use extends Pick<SnippetUse, 'request'>>(
 }
 
 /**
- * Gathers what the panel says on pages of a build; `undefined` without the option `editLinks`.
+ * Gathers the entries of the panel for the pages of a build; `undefined` without the option `editLinks`.
  *
  * @throws AstroError if the option `editUrl` throws, or returns anything but a URL.
  */
@@ -113,9 +113,9 @@ const markEmbed = (embed: FileEmbed): FileEmbed => ({
   format: { ...embed.format, mark: `${embed.request.id}` },
 });
 
-/** What `linkPage` needs to know of a page. */
+/** The places of a page that edit links need. */
 interface LinkablePage {
-  /** Where the script belongs; `undefined` for a page that is no document, such as a fragment. */
+  /** The place of the script; `undefined` for a page that is no document, such as a fragment. */
   scriptOffset: number | undefined;
   /** The embeds that no comment can mark, with names of their places for people. */
   unmarked: ReadonlyMap<FileEmbed, string>;

@@ -1,6 +1,7 @@
-// The panel lists the snippets of a page, with links to edit them, and outlines the snippet whose entry has the focus. Built
-// pages with `editLinks` show it behind a button, `astro dev` shows it in Astro's toolbar. A built page gets only one more
-// element, behind <body>. This file is ASCII, since it becomes part of pages in any encoding.
+// The panel lists the snippets of a page, with links to edit them, and outlines the snippet whose entry has
+// the focus. Built pages with `editLinks` show it behind a button, `astro dev` shows it in Astro's toolbar.
+// A built page gets only one more element, behind <body>. This file is ASCII, since it becomes part of pages
+// in any encoding.
 
 const styles = `
   * { box-sizing: border-box }
@@ -160,7 +161,8 @@ export function addToPage() {
     if (length > 0) document.documentElement.append(host);
     else host.remove();
     const data = dataElement();
-    // On a page without a <head> tag, the data ends the body. Left there, it would take `:last-child` from another element.
+    // On a page without a <head> tag, the data ends the body. Left there, it would take `:last-child` from
+    // another element.
     if (data?.parentElement === document.body) document.head.append(data, data.nextElementSibling);
   };
   button.addEventListener('click', () => toggle(panel.hidden));
