@@ -1,46 +1,60 @@
-// What `--json` prints, for scripts. Tests hold what commands print against these types. Within a version, properties and
-// events may be added; none is removed or changes its meaning.
+// What `--json` prints, for scripts. Tests compare what commands print with these types.
+//
+// A command prints one document, and `watch` one event a line. If a command fails, its document is an `ErrorOutput`. Times are
+// ISO 8601 in UTC, and sizes are bytes of UTF-8. A property that is `undefined` in a type is left out of the JSON text.
+//
+// Within a version, properties and events may be added. None is removed, and none changes its meaning.
 
+/** What all documents have. */
 export interface Document<Command extends string = string> {
+  /** The version of this format. */
   version: 1;
+  /** The name of the command, such as `check`. */
   command: Command;
+  /** The exit status of the command. What each one means is listed by `astro-snippets <command> --help`. */
   exitStatus: number;
 }
 
 /** A file of the output. */
 export interface ShownFile {
-  /** Its path in the output folder, with slashes. */
+  /** The path in the output folder, with slashes. */
   file: string;
-  /** Percent-encoded. Absolute if the site's `site` is known, else root-relative. */
+  /** The URL, percent-encoded. Absolute if the site's `site` is known, else root-relative. */
   url: string;
 }
 
+/** A snippet as a page asks for it. The same id with other params is another snippet. */
 export interface Request {
   id: number;
-  /** JSON text, as `get --params` takes it; absent without params. */
+  /** The params as JSON text, as `get --params` takes them; absent without params. */
   params?: string | undefined;
 }
 
 /** A snippet and where it is shown. */
 export interface PlacedSnippet extends Request {
-  /** The files that show it: pages, feeds, JSON and other text. */
+  /** The files that show the snippet: pages, feeds, JSON and other text. */
   pages: ShownFile[];
-  /** The entries of collections that show it. */
+  /** The entries of content collections that show the snippet. Which pages show an entry is not known. */
   collections: { collection: string; entry: string }[];
-  /** Whether it does not exist, so that its optional embeds show their children. */
+  /** Present if the snippet does not exist. All its embeds are optional then, and show their children. */
   missing?: true | undefined;
 }
 
+/** A snippet of the last build. */
 export interface ShownSnippet extends PlacedSnippet {
-  /** What the site shows; absent if it could not be fetched, or does not exist. */
+  /** The content that the site shows; absent if the site shows children instead. */
   content?: ContentFacts | undefined;
 }
 
+/** Facts about the content of a snippet, as it was fetched. */
 interface ContentFacts {
-  /** Equal for equal contents. */
+  /** A hash of the content: equal for equal contents. */
   hash: string;
+  /** Whether the content was rendered or retrieved: variant B or A of the service (specification, section 4). */
   variant: 'render' | 'retrieve';
+  /** When the content was fetched. */
   fetchedAt: string;
+  /** The size of the content. */
   bytes: number;
   /** How long the service took. */
   milliseconds: number;
@@ -48,109 +62,142 @@ interface ContentFacts {
 
 /** Something that only a build can update, or that was not written. */
 export interface NotWritten {
-  /** A file, or an entry of a collection, for people. */
+  /** The name of a file, of an entry of a collection, or of a command, for people. */
   name: string;
   /** The end of a sentence that begins with the name. */
   reason: string;
 }
 
+/** A file that was written, or would be. */
 interface WrittenFile extends ShownFile {
-  /** What changed in it. A hash is absent where children were shown, or are shown now. */
+  /** The snippets that change in the file. A hash is absent if children were shown before, or are shown now. */
   snippets: (Request & { oldHash?: string | undefined; newHash?: string | undefined })[];
 }
 
+/** Why something failed. */
 interface Failure {
-  /** One of docs/errors.md, `several` of them, `usage` for a wrong command line, or `unexpected`. */
+  /** A code of docs/errors.md, `several` of them, `usage` for a wrong command line, or `unexpected`. */
   code: string;
+  /** The message for people, without the code. */
   message: string;
-  /** What to do next. */
+  /** What to do next, for people. */
   hint?: string | undefined;
 }
 
+/** `list --json`: the snippets of the last build. */
 export interface ListOutput extends Document<'list'> {
+  /** When the site was built. */
   builtAt: string;
+  /** When the site was last refreshed; absent since the build. */
   refreshedAt?: string | undefined;
   snippets: ShownSnippet[];
 }
 
-/** With `--exec`, the process exits with the status of the command instead of `exitStatus`. */
+/**
+ * `check --json`: which snippets have changed since the build. With `--exec`, the process exits with the status of that
+ * command instead of `exitStatus`.
+ */
 export interface CheckOutput extends Document<'check'> {
-  /** How many snippets were compared. */
+  /** How many snippets were compared with the service. */
   compared: number;
-  /** With the hash of the new content, if there is one. */
+  /** The snippets that have changed, with the hash of the new content; absent if the snippet no longer exists. */
   changed: (PlacedSnippet & { newHash?: string | undefined })[];
-  /** What an earlier refresh has left undone. */
+  /** What earlier commands have left undone. With `--output`, also files of the output that only a build can update. */
   unfinished: NotWritten[];
 }
 
+/** `refresh --json`: what was written, and what was not. */
 export interface RefreshOutput extends Document<'refresh'> {
   /** Whether nothing was written, and `written` is what would be. */
   dryRun: boolean;
   written: WrittenFile[];
+  /** What was not written, and why. */
   notWritten: NotWritten[];
-  /** With `--dry-run`: unified diffs of the text that would change. */
+  /** With `--dry-run`: unified diffs of the contents that would change, each with the pages that show it. */
   diffs?: (Request & { pages: ShownFile[]; patch: string })[] | undefined;
-  /** What the command of `--after` did, if it was run. */
+  /** How the command of `--after` ended, if it was run. */
   after?: { exitStatus: number } | undefined;
   /** What to do next, for people. */
   nextStep?: string | undefined;
 }
 
+/** `doctor --json`: whether a build would work. */
 export interface DoctorOutput extends Document<'doctor'> {
-  /** Whether a build would work. */
+  /** Whether no check failed. */
   ready: boolean;
+  /** The checks in the order in which they were made. Some failures leave out the checks that would follow. */
   checks: {
-    /** The environment, or one of the variants of the service. */
+    /** What the check is about: the environment, or one of the variants of the service. */
     group: 'environment' | 'render' | 'retrieve';
     name: 'node' | 'settings' | 'api-key' | 'base-url' | 'snippet';
+    /** A check is `not-checked` if the variant is not used. */
     outcome: 'ok' | 'failed' | 'not-checked';
+    /** What was found, for people. */
     message: string;
+    /** The error, if one was the reason that the check failed. */
     error?: Failure | undefined;
+    /** What to do next, for people. */
     hint?: string | undefined;
   }[];
 }
 
 /** `report --json`: what the HTML page is made from. */
 export interface ReportOutput extends Document<'report'> {
+  /** When the site was built. */
   builtAt: string;
+  /** When the site was last refreshed; absent since the build. */
   refreshedAt?: string | undefined;
-  /** The time of the build or refresh that changes are counted from, if on record. */
+  /** The time of the build or refresh that changes are counted from; absent if none is on record. */
   comparedWith?: string | undefined;
-  /** `pages` are the files that show snippets, `embeds` those in them. */
+  /**
+   * Sums over the site. `pages` are the files that show snippets, `embeds` those in them, `bytes` the sizes of all contents,
+   * and `changed` the snippets that were added, have changed or are gone.
+   */
   totals: Record<'snippets' | 'pages' | 'embeds' | 'bytes' | 'slowestMilliseconds' | 'changed', number>;
-  /** `unknown` without an earlier build. A snippet that is `gone` has no places. */
+  /**
+   * The snippets of the site, and those that it no longer shows: these are `gone`, and have no places. All changes are
+   * `unknown` if nothing is on record to compare with.
+   */
   snippets: (ShownSnippet & { change: 'added' | 'changed' | 'gone' | 'same' | 'unknown' })[];
 }
 
-/** One line of `watch --json`, with the time when it happened. */
+/** `watch --json`: one line, with the time when it happened. */
 export type WatchOutput = WatchEvent & { version: 1; command: 'watch'; at: string };
 
+/** What happens in a watch. A watch makes one turn after the other: each begins with `checking` and ends with `waiting`. */
 export type WatchEvent =
-  /** Once. With `--listen`, `url` is where calls are accepted. */
+  /** The watch begins: printed once. With `--listen`, `url` is where calls are accepted. */
   | { event: 'started'; everyMilliseconds: number; url?: string | undefined }
-  /** With `--listen`: a call has arrived or was refused, for people; at most once a minute for each. */
+  /** With `--listen`: a call has arrived or was refused, for people. At most once a minute for each of the two. */
   | { event: 'call'; message: string }
   /** A turn begins. */
   | { event: 'checking' }
+  /** Files were updated. */
   | { event: 'written'; written: WrittenFile[] }
-  /** Only a build can update something: once, until that changes. */
+  /** Only a build can update something: printed once, until that changes. */
   | { event: 'not-written'; notWritten: NotWritten[] }
-  /** The check failed: once for each kind of trouble. */
+  /** The check failed: printed once for each kind of trouble. */
   | { event: 'trouble'; error: Failure }
+  /** The check succeeded after trouble. */
   | { event: 'recovered' }
-  /** The command of `--after` failed, and is run again with the next check. */
+  /** The command of `--after` failed. It is run again with the next check. */
   | { event: 'after-failed'; exitStatus: number }
+  /** The command of `--build` begins. */
   | { event: 'building' }
   /** The command of `--build` has ended. If it failed, it is run again after `retryMilliseconds`. */
   | (Ended & { event: 'built'; retryMilliseconds?: number | undefined })
-  /** The command of `--exec` has ended. */
+  /** The command of `--exec` has ended. If it failed, it is run again with the next check. */
   | (Ended & { event: 'deployed' })
-  /** A turn has ended. The next begins after `milliseconds`, or with a call. `upToDate`: what is published is shown and deployed. */
+  /**
+   * A turn has ended. The next begins after `milliseconds`, or with a call. `upToDate` says whether everything that is
+   * published is shown and deployed.
+   */
   | { event: 'waiting'; upToDate: boolean; milliseconds: number };
 
+/** How a command of a watch has ended. */
 interface Ended {
   succeeded: boolean;
-  /** Why not, as the end of a sentence. */
+  /** Why the command failed: the end of a sentence that begins with the command. */
   problem?: string | undefined;
 }
 

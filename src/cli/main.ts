@@ -4,15 +4,15 @@ import { nodeFlaw } from '../client/node-version.ts';
 
 const flaw = nodeFlaw();
 if (flaw === undefined) {
-  // A short command would do little but compile.
+  // A short command spends most of its time on compiling.
   module.enableCompileCache();
   const { runCli } = await import('./program.ts');
   const { systemClock: clock } = await import('../client/clock.ts');
   const { env, stdout, stderr } = process;
-  // A reader such as `head` has ended. Only a watch ends with it.
   for (const stream of [stdout, stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;
+      // The reader of the output, such as `head`, has ended. A watch ends too. Other commands go on to their end.
       process.emit('SIGPIPE', 'SIGPIPE');
     });
   }

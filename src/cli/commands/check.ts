@@ -2,80 +2,132 @@ import { compareOutput, describeModified } from '../../output/compare-output.ts'
 import { count } from '../../text/format.ts';
 import { isInsideCommand, withCommandLock } from '../deploy/command-lock.ts';
 import { deploy, deployPending, markForDeploy, readDeployed, refreshPending } from '../deploy/deployments.ts';
-import type { CheckOutput } from '../json-output.ts';
-import { checkPatience, openChanges } from '../project/fetch-changes.ts';
-import { notWrittenLines, shownSnippet, snippetLines } from '../project/lines.ts';
-import { readRecord } from '../project/open-project.ts';
+import type { CheckOutput, NotWritten } from '../json-output.ts';
+import { checkPatience, type FetchedChanges, fetchChanges } from '../project/fetch-changes.ts';
+import { notWrittenLines, snippetLines } from '../project/lines.ts';
+import { findRecord, type Project, readProject } from '../project/open-project.ts';
+import { toPlacedSnippet } from '../project/placed-snippet.ts';
 import type { Cli } from '../terminal/cli.ts';
-import { exitCodes, type Result, toFailureResult } from '../terminal/exit-codes.ts';
+import { exitCodes } from '../terminal/exit-codes.ts';
+import { toFailureResult } from '../terminal/failure-result.ts';
+import type { CommandResult } from '../terminal/terminal.ts';
 import { appendStepSummary } from './step-summary.ts';
 
-/** With `exec`, runs that command if something has changed, and with each check until it succeeds. */
-export async function check(cli: Cli, { exec }: { exec?: string }): Promise<undefined> {
+interface CheckOptions {
+  /** A command to run if something has changed. */
+  exec?: string;
+}
+
+/** The command `check`: says which snippets have changed since the site was built. */
+export async function check(cli: Cli, { exec }: CheckOptions): Promise<void> {
+  if (exec) {
+    await checkAndDeploy(cli, exec);
+    return;
+  }
+  const project = await readProject(cli);
+  // A command of `--exec` that checks the site has not ended yet. This must not make its check fail.
+  const ignoresDeploy = isInsideCommand(cli, project.recordFile);
+  await showChanges(cli, project, { ignoresDeploy });
+}
+
+/** Checks, and runs a command if something has changed or there is no usable record; again with each check until it succeeds. */
+async function checkAndDeploy(cli: Cli, exec: string) {
   const { terminal } = cli;
-  // Inside the command of --exec, that this command has not ended is no reason to fail.
-  if (!exec) return void (await showChanges(cli, isInsideCommand(cli)));
-  await withCommandLock(cli, async (inner) => {
-    const found = await showChanges(inner, false).catch((thrown: unknown) => {
-      if (toFailureResult(thrown).exitStatus !== exitCodes.needsBuild) throw thrown;
-      terminal.showFailure(thrown);
-    });
-    if (found?.exitStatus === exitCodes.ok) return;
-    const { changed = [], unfinished = [] } = found ?? {};
-    const others = unfinished.filter((one) => one !== deployPending);
-    if (others.length < unfinished.length) {
+  await withCommandLock(cli, findRecord(cli), async (inner) => {
+    const result = await showChanges(inner, await readProject(inner), { ignoresDeploy: false }).catch(
+      (thrown: unknown) => {
+        if (toFailureResult(thrown).exitStatus !== exitCodes.needsBuild) throw thrown;
+        terminal.showFailure(thrown);
+        return undefined;
+      },
+    );
+    if (result?.exitStatus === exitCodes.ok) return;
+
+    if (result?.unfinished.includes(deployPending)) {
       terminal.printError('The last --exec command failed. Running it again.');
     }
-    // It is not known which pages use an entry of a collection, or what else is unfinished.
-    const isKnown = found && others.length === 0 && changed.every(({ collections }) => !collections[0]);
-    await markForDeploy(inner, isKnown ? changed.flatMap(({ pages }) => pages) : undefined);
+    await markForDeploy(await readProject(inner), result && changedFilesOf(result));
     const status = await deploy(inner, exec);
     terminal.exitStatus = status;
-    const { file, manifest } = await readRecord(inner);
-    const failure = `The command of --exec exited with status ${status}. The next check with --exec runs it again.`;
-    const missing = `There is still no record of a build at ${file}, so the next check with --exec runs the command again.`;
-    if (status !== 0) terminal.printError(failure);
-    else if (!found && !manifest) terminal.printError(missing);
+
+    // The command may have been a build.
+    const { recordFile, manifest } = await readProject(inner);
+    if (status !== 0) {
+      terminal.printError(
+        `The command of --exec exited with status ${status}. The next check with --exec runs it again.`,
+      );
+    } else if (!result && !manifest) {
+      terminal.printError(
+        `There is still no record of a build at ${recordFile}, so the next check with --exec runs the command again.`,
+      );
+    }
   });
 }
 
-/** @param isInCommand whether the command of `--exec` runs this. */
-async function showChanges(cli: Cli, isInCommand: boolean) {
-  const { output, terminal } = cli;
-  const options = { patience: checkPatience };
-  const { file, manifest, changed } = await openChanges(cli, options, false).catch((thrown: Error) => {
+/** The files that a deploy is about; `undefined` if not known: which pages show an entry of a collection is not on record. */
+function changedFilesOf({ changed, unfinished }: CommandResult<CheckOutput>) {
+  const isKnown =
+    unfinished.every((item) => item === deployPending) &&
+    changed.every(({ collections }) => collections.length === 0);
+  return isKnown ? changed.flatMap(({ pages }) => pages) : undefined;
+}
+
+interface ShowOptions {
+  /** Whether a command of `--exec` that has not succeeded counts as fine. */
+  ignoresDeploy: boolean;
+}
+
+/** Compares the site on record with the service, and shows the result. */
+async function showChanges(cli: Cli, project: Project, { ignoresDeploy }: ShowOptions) {
+  const options = { forRefresh: false, patience: checkPatience };
+  const changes = await fetchChanges(cli, project, options).catch((thrown: Error) => {
     appendStepSummary(cli, thrown.message);
     throw thrown;
   });
-  const nothing = { toBuild: [], modified: [] };
-  const { toBuild, modified } = output === undefined ? nothing : await compareOutput(manifest);
-  if (modified.length > 0) terminal.printError(describeModified(modified));
-  const interrupted = manifest.files.filter(({ expectedHashes }) => expectedHashes);
-  const unfinished = [
-    ...interrupted.map(({ name }) => ({ name, reason: 'was being written when a refresh was interrupted' })),
-    ...(manifest.pending ? [refreshPending] : []),
-    ...(!isInCommand && (await readDeployed(file))?.hasBegun ? [deployPending] : []),
-    ...toBuild,
-  ];
-  const isSame = changed.length + unfinished.length === 0;
-  const document: Result<CheckOutput> = {
-    exitStatus: toBuild.length > 0 ? exitCodes.needsBuild : isSame ? exitCodes.ok : exitCodes.changed,
+  const { manifest, changed } = changes;
+
+  const toBuild = await findPagesToBuild(cli, changes);
+  const unfinished = [...(await findUnfinished(changes, ignoresDeploy)), ...toBuild];
+  let exitStatus: number = exitCodes.ok;
+  if (changed.length + unfinished.length > 0) exitStatus = exitCodes.changed;
+  if (toBuild.length > 0) exitStatus = exitCodes.needsBuild;
+
+  const result: CommandResult<CheckOutput> = {
+    exitStatus,
     compared: manifest.snippets.length,
-    changed: changed.map((one) => {
-      const { newHash } = one;
-      return shownSnippet(manifest, one, { missing: newHash ? undefined : true, newHash });
+    changed: changed.map((snippet) => {
+      const { newHash } = snippet;
+      return toPlacedSnippet(manifest, snippet, { missing: newHash ? undefined : true, newHash });
     }),
     unfinished,
   };
-  const text = checkText(document);
+  const text = checkText(result);
   appendStepSummary(cli, text);
-  terminal.show(document, () => text);
-  return document;
+  cli.terminal.show(result, () => text);
+  return result;
 }
 
-export function checkText({ compared, changed, unfinished }: Result<CheckOutput>): string {
-  const lines = snippetLines(changed, ' no longer exists, and is optional', ' has changed');
-  lines.push(...notWrittenLines(unfinished));
+/** With `--output`, compares the files of the output with the record. Without, a check is about the record alone. */
+async function findPagesToBuild({ output, terminal }: Cli, { manifest }: FetchedChanges) {
+  if (output === undefined) return [];
+  const { toBuild, modified } = await compareOutput(manifest);
+  if (modified.length > 0) terminal.printError(describeModified(modified));
+  return toBuild;
+}
+
+/** What earlier commands have left undone. */
+async function findUnfinished({ file, manifest }: FetchedChanges, ignoresDeploy: boolean) {
+  const unfinished: NotWritten[] = manifest.files
+    .filter(({ expectedHashes }) => expectedHashes)
+    .map(({ name }) => ({ name, reason: 'was being written when a refresh was interrupted' }));
+  if (manifest.pending) unfinished.push(refreshPending);
+  if (!ignoresDeploy && (await readDeployed(file))?.hasBegun) unfinished.push(deployPending);
+  return unfinished;
+}
+
+export function checkText({ compared, changed, unfinished }: CommandResult<CheckOutput>): string {
+  const endings = { missing: ' no longer exists, and is optional', existing: ' has changed' };
+  const lines = [...snippetLines(changed, endings), ...notWrittenLines(unfinished)];
   if (lines.length > 0) return lines.join('\n');
   if (compared === 0) return 'The site shows no snippets.';
   return `Nothing has changed: ${count(compared, 'snippet')} ${compared === 1 ? 'matches' : 'match'} the last build.`;

@@ -4,125 +4,182 @@ import { SnippetError } from '../../client/snippet-error.ts';
 import { createRequest, parseRequest, type SnippetRequest } from '../../client/snippet-request.ts';
 import type { Variant } from '../../client/variants.ts';
 import { errorTable } from '../../failures/error-table.ts';
+import type { Manifest } from '../../record/manifest.ts';
 import { whyWithoutKey } from '../../settings/connection.ts';
 import { environmentVariables } from '../../settings/environment.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { formatDuration } from '../../text/format.ts';
 import type { DoctorOutput } from '../json-output.ts';
 import { describeSnippet } from '../project/lines.ts';
-import { readRecord } from '../project/open-project.ts';
+import { readProject } from '../project/open-project.ts';
 import { readSettings } from '../project/project-settings.ts';
 import type { Cli } from '../terminal/cli.ts';
-import { exitCodes, type Result, toFailureResult } from '../terminal/exit-codes.ts';
+import { exitCodes } from '../terminal/exit-codes.ts';
+import { toFailureResult } from '../terminal/failure-result.ts';
+import type { CommandResult } from '../terminal/terminal.ts';
 
 type Check = DoctorOutput['checks'][number];
 
-const outcomeMarks = { ok: 'ok    ', failed: 'FAILED', 'not-checked': '-     ' };
+/** What the checks of a variant ask for. */
+interface TestSnippet {
+  request: SnippetRequest;
+  /** Why it is fine that the snippet does not exist; `undefined` if it has to exist. */
+  mayBeMissing: string | undefined;
+}
+
+/** The command `doctor`: checks whether a build would work, step by step, and says what to do where it would not. */
+export async function doctor(cli: Cli, id: string | undefined): Promise<void> {
+  const passedRequest = id === undefined ? undefined : parseRequest(id, undefined);
+  const checks: Check[] = [];
+  for await (const check of checkSetup(cli, passedRequest)) checks.push(check);
+  const ready = checks.every(({ outcome }) => outcome !== 'failed');
+  const exitStatus = ready ? exitCodes.ok : exitCodes.failed;
+  const result: CommandResult<DoctorOutput> = { exitStatus, ready, checks };
+  cli.terminal.show(result, () => doctorText(result));
+}
 
 const headings = { environment: 'Environment', render: '\nRendering', retrieve: '\nRetrieving' };
 
-export async function doctor(cli: Cli, id: string | undefined): Promise<void> {
-  const named = id === undefined ? undefined : parseRequest(id, undefined);
-  const checks: Check[] = [];
-  for await (const check of checkSetup(cli, named)) checks.push(check);
-  const ready = checks.every(({ outcome }) => outcome !== 'failed');
-  const exitStatus = ready ? exitCodes.ok : exitCodes.failed;
-  const document: Result<DoctorOutput> = { exitStatus, ready, checks };
-  cli.terminal.show(document, () => {
-    const lines = checks.flatMap(({ group, outcome, message, error, hint }, index) => [
-      group !== checks[index - 1]?.group && headings[group],
-      `  ${outcomeMarks[outcome]} ${message}`,
-      error && error.message !== message && `         ${error.message} [${error.code}]`,
-      hint && `         ${hint}`,
-    ]);
-    const result = ready ? 'Ready to build.' : 'Not ready to build: fix the failed checks first.';
-    return `${lines.filter(Boolean).join('\n')}\n\n${result}`;
-  });
+const outcomeMarks = { ok: 'ok    ', failed: 'FAILED', 'not-checked': '-     ' };
+
+function doctorText({ ready, checks }: CommandResult<DoctorOutput>) {
+  const lines: string[] = [];
+  let previousGroup: Check['group'] | undefined;
+  for (const { group, outcome, message, error, hint } of checks) {
+    if (group !== previousGroup) lines.push(headings[group]);
+    previousGroup = group;
+    lines.push(`  ${outcomeMarks[outcome]} ${message}`);
+    const indent = ' '.repeat(9);
+    if (error && error.message !== message) lines.push(`${indent}${error.message} [${error.code}]`);
+    if (hint) lines.push(`${indent}${hint}`);
+  }
+  const conclusion = ready ? 'Ready to build.' : 'Not ready to build: fix the failed checks first.';
+  return `${lines.join('\n')}\n\n${conclusion}`;
 }
 
-const ok = (group: Check['group'], name: Check['name'], message: string) =>
-  ({ group, name, outcome: 'ok', message }) as const;
-
-async function* checkSetup(cli: Cli, named: SnippetRequest | undefined): AsyncGenerator<Check> {
+/** Checks one thing after the other, until one fails without which the next cannot be checked. */
+async function* checkSetup(cli: Cli, passedRequest: SnippetRequest | undefined): AsyncGenerator<Check> {
   const group = 'environment';
-  const outcome = 'failed';
-  yield ok(group, 'node', `Node ${nodeVersion}`);
-  const { manifest } = await readRecord(cli);
+  yield passed(group, 'node', `Node ${nodeVersion}`);
+
+  const { manifest } = await readProject(cli);
   let settings: Settings;
   try {
     settings = await readSettings(cli, manifest);
   } catch (thrown) {
     const { hint, ...error } = toFailureResult(thrown).error;
-    return yield { group, name: 'settings', outcome, message: error.message, error, hint };
+    yield { group, name: 'settings', outcome: 'failed', message: error.message, error, hint };
+    return;
   }
-  if (!settings.apiKey) {
-    const { code, text } = whyWithoutKey(settings);
-    yield { group, name: 'api-key', outcome, message: text, hint: errorTable[code].hint };
-  } else {
+
+  const { apiKey, renderBaseUrl, retrieveBaseUrl } = settings;
+  if (apiKey) {
     const place = cli.env[environmentVariables.apiKey] ? 'in the environment' : 'in a file';
-    yield ok(group, 'api-key', `${environmentVariables.apiKey} is set ${place}`);
+    yield passed(group, 'api-key', `${environmentVariables.apiKey} is set ${place}`);
+  } else {
+    const { code, text } = whyWithoutKey(settings);
+    yield { group, name: 'api-key', outcome: 'failed', message: text, hint: errorTable[code].hint };
   }
-  if (!settings.renderBaseUrl && !settings.retrieveBaseUrl) {
+
+  if (!renderBaseUrl && !retrieveBaseUrl) {
     const message = 'No base URL of the service is set';
     const hint = `${errorTable['missing-url'].hint} Options in the Astro config are known after the first build.`;
-    return yield { group, name: 'base-url', outcome, message, hint };
+    yield { group, name: 'base-url', outcome: 'failed', message, hint };
+    return;
   }
-  if (!settings.apiKey) return;
-  const { snippets = [] } = { ...manifest };
-  const request = named ?? snippets.find(({ missing }) => !missing) ?? createRequest(1);
-  const recorded = snippets.find(({ key }) => key === request.key);
-  let ifMissing: string | undefined;
-  if (recorded?.missing)
-    ifMissing = `${describeSnippet(request)} does not exist, and all of its embeds are optional`;
-  else if (!named && !recorded) {
-    ifMissing = 'The service answers. To check the key with one of your snippets: astro-snippets doctor 42';
-  }
-  yield* checkVariant(settings, 'render', request, ifMissing);
-  yield* checkVariant(settings, 'retrieve', request, ifMissing);
+
+  if (!apiKey) return;
+  const snippet = chooseSnippet(passedRequest, manifest);
+  yield* checkVariant(settings, 'render', snippet);
+  yield* checkVariant(settings, 'retrieve', snippet);
 }
 
+const passed = (group: Check['group'], name: Check['name'], message: string): Check => ({
+  group,
+  name,
+  outcome: 'ok',
+  message,
+});
+
+/** Asks for the snippet that was passed, or one of the last build, or any: an answer about that shows that the service works. */
+function chooseSnippet(
+  passedRequest: SnippetRequest | undefined,
+  manifest: Manifest | undefined,
+): TestSnippet {
+  const snippets = manifest?.snippets ?? [];
+  const request = passedRequest ?? snippets.find(({ missing }) => !missing) ?? createRequest(1);
+  const recorded = snippets.find(({ key }) => key === request.key);
+  if (recorded?.missing) {
+    const mayBeMissing = `${describeSnippet(request)} does not exist, and all of its embeds are optional`;
+    return { request, mayBeMissing };
+  }
+  if (passedRequest || recorded) return { request, mayBeMissing: undefined };
+  const mayBeMissing =
+    'The service answers. To check the key with one of your snippets: astro-snippets doctor 42';
+  return { request, mayBeMissing };
+}
+
+/** Checks the base URL of a variant, and whether the snippet arrives from there. */
 async function* checkVariant(
   settings: Settings,
-  group: Variant,
-  request: SnippetRequest,
-  ifMissing?: string,
+  variant: Variant,
+  { request, mayBeMissing }: TestSnippet,
 ): AsyncGenerator<Check> {
-  const { apiKey = '', ca, renderBaseUrl, retrieveBaseUrl } = settings;
-  const isRender = group === 'render';
-  const [url, other] = isRender ? [renderBaseUrl, retrieveBaseUrl] : [retrieveBaseUrl, renderBaseUrl];
+  const isRender = variant === 'render';
+  const url = isRender ? settings.renderBaseUrl : settings.retrieveBaseUrl;
+  const otherUrl = isRender ? settings.retrieveBaseUrl : settings.renderBaseUrl;
   if (!url) {
-    const message = `${environmentVariables[`${group}BaseUrl`]} is not set, so nothing is ${isRender ? 'rendered' : 'retrieved'}`;
-    return yield { group, name: 'base-url', outcome: 'not-checked', message };
+    const consequence = isRender ? 'nothing is rendered' : 'nothing is retrieved';
+    const message = `${environmentVariables[`${variant}BaseUrl`]} is not set, so ${consequence}`;
+    yield { group: variant, name: 'base-url', outcome: 'not-checked', message };
+    return;
   }
-  // Such as the playground's service: a machine that builds may not have it.
-  const isHere = /^https:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])[:/]/.test(`${url}/`);
-  yield ok(group, 'base-url', `The base URL is ${url}${isHere ? ', on this machine' : ''}`);
-  const ask = async (baseUrl: string) => {
-    const limits = { attempts: 1, deadline: 15_000 };
-    const client = new SnippetClient({ apiKey, ca, limits, patience: 0, [`${group}BaseUrl`]: baseUrl });
-    try {
-      // Without content, a retrieved snippet fails only a build that cannot render it.
-      await (other ? client.askVariant(group, request) : client.fetch(request));
-      return undefined;
-    } catch (error) {
-      if (error instanceof SnippetError) return error;
-      throw error;
-    } finally {
-      await client.close();
-    }
-  };
+  // A service on this machine, such as the playground's, may not exist where the site is built.
+  const isLocal = /^https:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])[:/]/.test(`${url}/`);
+  yield passed(variant, 'base-url', `The base URL is ${url}${isLocal ? ', on this machine' : ''}`);
+
   const start = performance.now();
-  const error = await ask(url);
-  const time = formatDuration(performance.now() - start);
-  if (!error) return yield ok(group, 'snippet', `${describeSnippet(request)} arrived in ${time}`);
+  const error = await tryFetch(settings, variant, url, request);
+  if (!error) {
+    const time = formatDuration(performance.now() - start);
+    yield passed(variant, 'snippet', `${describeSnippet(request)} arrived in ${time}`);
+    return;
+  }
+
   const { code, message } = error;
-  let title = errorTable[code].title;
-  let hint: string = errorTable[code].hint;
-  const mayBeSwapped = code === 'no-route' || code === 'not-found';
-  if (mayBeSwapped && other && !(await ask(other))) {
-    const [own, others] = isRender ? ['rendering', 'retrieving'] : ['retrieving', 'rendering'];
-    title = `The base URL is the URL for ${others}`;
-    hint = `Swap the base URLs: ${own} works at ${other}.`;
-  } else if (code === 'not-found' && ifMissing) return yield ok(group, 'snippet', ifMissing);
-  yield { group, name: 'snippet', outcome: 'failed', error: { code, message }, message: title, hint };
+  const failed = { group: variant, name: 'snippet', outcome: 'failed', error: { code, message } } as const;
+  const maybeSwapped = code === 'no-route' || code === 'not-found';
+  if (maybeSwapped && otherUrl && !(await tryFetch(settings, variant, otherUrl, request))) {
+    const own = isRender ? 'rendering' : 'retrieving';
+    const other = isRender ? 'retrieving' : 'rendering';
+    const title = `The base URL is the URL for ${other}`;
+    yield { ...failed, message: title, hint: `Swap the base URLs: ${own} works at ${otherUrl}.` };
+  } else if (code === 'not-found' && mayBeMissing) {
+    yield passed(variant, 'snippet', mayBeMissing);
+  } else {
+    const { title, hint } = errorTable[code];
+    yield { ...failed, message: title, hint };
+  }
+}
+
+/** Asks a variant for a snippet once, at any base URL. @returns why the snippet has not arrived, if it has not */
+async function tryFetch(
+  { apiKey = '', ca, renderBaseUrl, retrieveBaseUrl }: Settings,
+  variant: Variant,
+  baseUrl: string,
+  request: SnippetRequest,
+): Promise<SnippetError | undefined> {
+  const limits = { attempts: 1, deadline: 15_000 };
+  const client = new SnippetClient({ apiKey, ca, limits, patience: 0, [`${variant}BaseUrl`]: baseUrl });
+  try {
+    // A retrieved snippet without content only fails a build that cannot render it.
+    const hasBoth = renderBaseUrl && retrieveBaseUrl;
+    await (hasBoth ? client.askVariant(variant, request) : client.fetch(request));
+    return undefined;
+  } catch (error) {
+    if (error instanceof SnippetError) return error;
+    throw error;
+  } finally {
+    await client.close();
+  }
 }

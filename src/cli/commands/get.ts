@@ -3,16 +3,19 @@ import { userError } from '../../failures/errors.ts';
 import { cleanText } from '../../text/clean-text.ts';
 import { count, formatBytes, formatDuration } from '../../text/format.ts';
 import { containsKnownKey } from '../../text/known-keys.ts';
-import { openFetcher } from '../project/fetch-changes.ts';
-import { readRecord } from '../project/open-project.ts';
+import { openFetcher } from '../project/open-fetcher.ts';
+import { readProject } from '../project/open-project.ts';
 import { readSettings } from '../project/project-settings.ts';
 import type { Cli } from '../terminal/cli.ts';
 
-/** Only the content goes to standard output, so that it can be piped. */
+/**
+ * The command `get`: prints the content of one snippet, as a build would show it. Only the content goes to standard output,
+ * so that it can be piped. Facts about the snippet and warnings go to standard error.
+ */
 export async function get(cli: Cli, id: string, params?: string): Promise<void> {
   const { terminal, stdout } = cli;
   const request = parseRequest(id, params);
-  const { manifest } = await readRecord(cli);
+  const { manifest } = await readProject(cli);
   const fetcher = openFetcher(cli, await readSettings(cli, manifest), { patience: 0 });
   try {
     const start = performance.now();
@@ -20,11 +23,14 @@ export async function get(cli: Cli, id: string, params?: string): Promise<void> 
     if (containsKnownKey(html)) {
       throw userError('published-key', `The API key was found in snippet ${id}. Its content is not shown.`);
     }
+
     const time = formatDuration(performance.now() - start);
     const size = formatBytes(Buffer.byteLength(content));
     const requests = count(fetcher.answers.counts.requests, 'request');
     const facts = [name && cleanText(name), variant, time, size, requests].filter(Boolean).join(' · ');
     for (const line of [facts, ...warnings]) terminal.printError(line);
+
+    // A terminal gets clean text. A file or another program gets the content to the byte.
     if (stdout.isTTY) terminal.print(html);
     else stdout.write(html);
   } finally {

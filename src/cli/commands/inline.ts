@@ -13,12 +13,19 @@ import { cacheDirsOf, manifestOf } from '../../record/record-paths.ts';
 import { environmentVariables } from '../../settings/environment.ts';
 import type { SnippetsOptions } from '../../settings/options.ts';
 import { parseOptions } from '../../settings/parse-options.ts';
-import { resolveSettings } from '../../settings/settings.ts';
+import { resolveSettings, type Settings } from '../../settings/settings.ts';
 import { keySearch } from '../../text/known-keys.ts';
 import { requireFolder } from '../project/open-project.ts';
 import { readVariables } from '../project/project-settings.ts';
 import type { Cli } from '../terminal/cli.ts';
 
+/**
+ * The command `inline`: inlines snippets into the files that a generator other than Astro has written.
+ *
+ * @param folder the folder with these files
+ * @param flags the options of the command
+ * @param command reports an invalid flag as wrong usage
+ */
 export async function inline(
   cli: Cli,
   folder: string,
@@ -30,45 +37,58 @@ export async function inline(
   } catch (error) {
     command.error((error as Error).message);
   }
+
   const { cwd, terminal, manifest, output } = cli;
   const from = resolve(cwd, folder);
   const to = resolve(cwd, output ?? folder);
-  const first = 'Run the generator first, and pass the folder that it writes.';
-  await requireFolder(cwd, folder, 'The folder', first);
-  const file = manifest === undefined ? manifestOf(cwd, to) : resolve(cwd, manifest);
-  const record = lastRecordFile(file);
-  // Only Astro says how it writes URLs.
-  if ((await readManifest(record)).manifest?.urls) {
-    throw userError(
-      'unusable-output',
-      `${shownPath(cwd, to)} is the output of an Astro build, which has inlined its snippets.`,
-      `Update it with \`astro-snippets refresh\`. If another generator writes it now, delete ${shownPath(cwd, record)} first.`,
-    );
-  }
+  const hint = 'Run the generator first, and pass the folder that it writes.';
+  await requireFolder(cwd, folder, 'The folder', hint);
+  const recordFile = manifest === undefined ? manifestOf(cwd, to) : resolve(cwd, manifest);
+  await refuseAstroOutput(cwd, to, recordFile);
+
+  const settings = await readInlineSettings(cli, flags);
+  if (manifest === undefined) await ignoreInGit(dirname(recordFile));
+  const logger = { info: terminal.print, warn: terminal.printError };
+  await inlineFolder({ cwd, from, to, manifest: recordFile, settings, logger });
+}
+
+async function refuseAstroOutput(cwd: string, folder: string, recordFile: string) {
+  const lastRecord = lastRecordFile(recordFile);
+  const { manifest } = await readManifest(lastRecord);
+  // Only a build with Astro knows how the site writes URLs.
+  if (!manifest?.urls) return;
+  throw userError(
+    'unusable-output',
+    `${shownPath(cwd, folder)} is the output of an Astro build, which has inlined its snippets.`,
+    `Update it with \`astro-snippets refresh\`. If another generator writes it now, delete ${shownPath(cwd, lastRecord)} first.`,
+  );
+}
+
+/**
+ * Options that are refused. `links`, `images` and `classes` need what only Astro knows: the base path, assets and style sheets.
+ * With `editLinks`, files that are inlined would have links that a later run could not remove.
+ */
+const astroOptions = ['links', 'images', 'classes', 'editLinks'] as const;
+
+async function readInlineSettings(cli: Cli, flags: SnippetsOptions): Promise<Settings> {
+  const { cwd } = cli;
   const environment = await readVariables(cli);
   const options = await readOptions(cwd, flags, environment[environmentVariables.apiKey]);
-  // Only Astro knows base path, assets and styles. Inlined files could not lose edit links.
-  for (const name of ['links', 'images', 'classes', 'editLinks'] as const) {
+  for (const name of astroOptions) {
     if (!options[name]) continue;
     throw userError('invalid-options', `The option \`${name}\` works in Astro sites only.`, 'Remove it.');
   }
-  // Without Astro, policies are in pages alone.
+  // Astro says whether it writes a Content Security Policy. Here, the option says whether the pages have one.
   const site = { cacheDirectory: cacheDirsOf(cwd)[0], hasPolicy: options.csp === 'hash' };
-  const settings = resolveSettings(options, environment, site);
-  if (manifest === undefined) {
-    // First: the lock and the cache stay after a failure.
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(join(dirname(file), '.gitignore'), '*\n', { flag: 'wx' }).catch(() => {});
-  }
-  const logger = { info: terminal.print, warn: terminal.printError };
-  await inlineFolder({ cwd, from, to, manifest: file, settings, logger });
+  return resolveSettings(options, environment, site);
 }
 
-/** Flags win over the config file. */
+/** Reads the options of the config file, if there is one. Flags win over them. */
 async function readOptions(cwd: string, flags: SnippetsOptions, apiKey = '') {
   const names = ['js', 'mjs', 'ts'].map((extension) => `snippets.config.${extension}`);
-  const name = names.find((one) => existsSync(join(cwd, one)));
+  const name = names.find((candidate) => existsSync(join(cwd, candidate)));
   if (!name) return parseOptions(flags);
+
   const file = join(cwd, name);
   if (apiKey !== '' && keySearch(apiKey).isIn(await readFile(file))) {
     const hint = `Remove it there. ${errorTable['missing-key'].hint}`;
@@ -78,7 +98,15 @@ async function readOptions(cwd: string, flags: SnippetsOptions, apiKey = '') {
     const hint = 'Fix the file. It has the options as its default export.';
     throw userError('invalid-options', `${name} could not be loaded: ${error.message}`, hint);
   });
-  // The schema refuses others.
+  // The schema refuses an export that is no object.
   const isObject = typeof options === 'object' && options !== null;
   return parseOptions(isObject ? { ...options, ...flags } : options, `The options in ${name} are invalid`);
+}
+
+/** Makes the folder of the record, which Git ignores. Done before inlining: a run that fails leaves its lock and cache there. */
+async function ignoreInGit(folder: string) {
+  await mkdir(folder, { recursive: true });
+  const file = join(folder, '.gitignore');
+  // A file that is there already stays.
+  await writeFile(file, '*\n', { flag: 'wx' }).catch(() => {});
 }

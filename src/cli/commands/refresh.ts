@@ -1,159 +1,226 @@
 import { readFile } from 'node:fs/promises';
 import { describeModified } from '../../output/compare-output.ts';
-import { displayedHash, findChangedSnippets } from '../../record/changes.ts';
+import { displayedHash } from '../../record/changes.ts';
 import { waitForLock, waitUntilFree } from '../../record/lock.ts';
+import type { Manifest } from '../../record/manifest.ts';
 import { writeManifest } from '../../record/manifest-file.ts';
 import { lockFile, possibleLockFiles } from '../../record/record-paths.ts';
 import type { RefreshPlan } from '../../refresh/plan-refresh.ts';
 import { count } from '../../text/format.ts';
 import { waitOptions, withCommandLock } from '../deploy/command-lock.ts';
 import { markForDeploy, readDeployed, refreshPending } from '../deploy/deployments.ts';
-import { runWithLists } from '../deploy/run-command.ts';
+import { type ChangedFiles, runWithLists } from '../deploy/run-command.ts';
 import type { NotWritten, RefreshOutput } from '../json-output.ts';
-import { type OpenedChanges, openChanges, type RefreshOptions } from '../project/fetch-changes.ts';
-import { describeSnippet, notWrittenLines, shownFile } from '../project/lines.ts';
-import { manifestPath, readRecord } from '../project/open-project.ts';
+import { type FetchedChanges, fetchChanges } from '../project/fetch-changes.ts';
+import { describeSnippet, notWrittenLines } from '../project/lines.ts';
+import { findRecord, readProject } from '../project/open-project.ts';
+import { toShownFile } from '../project/placed-snippet.ts';
 import type { Cli } from '../terminal/cli.ts';
-import { exitCodes, type Result } from '../terminal/exit-codes.ts';
+import { exitCodes } from '../terminal/exit-codes.ts';
+import type { CommandResult } from '../terminal/terminal.ts';
+import { diffSnippets } from './diff-snippets.ts';
 
+export interface RefreshOptions {
+  /** Whether to say what would be written, and write nothing. */
+  dryRun?: boolean;
+  /** Whether to update the other pages if some need a build. Without, nothing is written then. */
+  skipModified?: boolean;
+  /** The command that renews what was made from the pages, such as a search index. */
+  after?: string;
+  /** How long to try a service that gives no answer, in milliseconds. @default as long as a build */
+  patience?: number;
+}
+
+export interface RefreshResult {
+  result: CommandResult<RefreshOutput>;
+  /** A text that is another one as soon as the content of any snippet of the site is. */
+  contentsKey: string;
+}
+
+/** What a refresh has done, before the command of `--after` runs. With `--dry-run`, what it would have done. */
+interface RefreshOutcome extends Pick<RefreshOutput, 'written' | 'notWritten' | 'diffs'> {
+  /** That nothing was written, and what helps; `undefined` if all that can be updated was written. */
+  refusal: string | undefined;
+  /** Whether the command of `--after` has something to renew. */
+  needsAfter: boolean;
+}
+
+/** The command `refresh`: writes changed snippets into the pages of a built site. */
 export async function refresh(cli: Cli, options: RefreshOptions): Promise<void> {
-  const { document } = await refreshSite(cli, options);
-  const { dryRun, written, notWritten, diffs = [], after, nextStep = '' } = document;
-  if (after?.exitStatus) cli.terminal.printError(nextStep);
-  cli.terminal.show(document, () => {
-    const lines = [
-      ...diffs.flatMap(({ patch, pages, ...request }) => [
-        `${describeSnippet(request)}, on ${count(pages.length, 'page')}`,
-        patch.trimEnd().replace(/^/gm, '    '),
-      ]),
-      ...written.map(({ file }) => (dryRun ? `${file} would be written` : `Updated ${file}`)),
-      ...notWrittenLines(notWritten),
-      after?.exitStatus ? '' : nextStep,
-    ];
-    return lines.filter(Boolean).join('\n') || (after ? '' : 'Nothing has changed.');
-  });
+  const { result } = await refreshSite(cli, options);
+  if (result.after?.exitStatus) cli.terminal.printError(result.nextStep ?? '');
+  cli.terminal.show(result, () => refreshText(result));
 }
 
-/** @returns the document, and a text that changes with each snippet. */
-export async function refreshSite(cli: Cli, options: RefreshOptions): Promise<Refreshed> {
-  // During a build, which has no record, another one would be found.
-  const pinned = { ...cli, manifest: manifestPath(cli) };
-  for (const lock of possibleLockFiles(pinned.manifest)) await waitUntilFree(lock, waitOptions(cli));
-  // From before the plan: it must not have what another command is renewing.
-  const isAlone = options.after && !options.dryRun;
-  return isAlone
-    ? withCommandLock(pinned, (inner) => planAndWrite(inner, options))
-    : planAndWrite(pinned, options);
-}
-
-type Refreshed = { document: Result<RefreshOutput>; published: string };
-
-async function planAndWrite(cli: Cli, options: RefreshOptions): Promise<Refreshed> {
-  const { after, dryRun } = options;
-  const file = manifestPath(cli);
-  const readText = () => readFile(file, 'utf8').catch(() => '');
-  const before = await readText();
-  const changes = await openChanges(cli, options, true);
-  const { manifest, now } = changes;
-  const outputLock = lockFile(file, manifest.outDir);
-  const locked = async <T>(work: () => Promise<T>) => {
-    const lock = dryRun ? undefined : await waitForLock(outputLock, 'refresh', waitOptions(cli));
-    return work().finally(() => lock?.release());
-  };
-  // Another process may have written since, and needs another plan.
-  const written = await locked(async () =>
-    before === (await readText()) ? writeChanges(cli, changes, options) : undefined,
-  );
-  if (!written) return planAndWrite(cli, options);
-  const { document, runsCommand } = written;
-  if (after && runsCommand) {
-    // Without the lock, as it may be a build. Nothing says what an earlier command was about.
-    const exitStatus = await runWithLists(cli, after, manifest.pending ? undefined : document.written);
-    document.after = { exitStatus };
-    if (exitStatus === 0) {
-      await locked(async () => {
-        const { manifest: last } = await readRecord(cli);
-        if (last?.pending) writeManifest(file, { ...last, pending: undefined });
-      });
-    } else {
-      document.exitStatus = exitCodes.failed;
-      document.nextStep = `The pages are written, but the command of --after exited with status ${exitStatus}, so what was made from them may be out of date. Fix the command and refresh with --after again: it is run even if nothing else has changed.`;
-    }
+function refreshText(result: CommandResult<RefreshOutput>) {
+  const { dryRun, written, notWritten, diffs = [], after, nextStep = '' } = result;
+  const lines: string[] = [];
+  for (const { patch, pages, ...request } of diffs) {
+    const indented = patch.trimEnd().replace(/^/gm, '    ');
+    lines.push(`${describeSnippet(request)}, on ${count(pages.length, 'page')}`, indented);
   }
-  return { document, published: now.map((content) => content?.hash).join() };
+  for (const { file } of written) lines.push(dryRun ? `${file} would be written` : `Updated ${file}`);
+  lines.push(...notWrittenLines(notWritten));
+  // After a failed command, the next step is printed as an error.
+  if (nextStep && !after?.exitStatus) lines.push(nextStep);
+  if (lines.length === 0 && !after) return 'Nothing has changed.';
+  return lines.join('\n');
 }
 
-async function writeChanges(cli: Cli, changes: OpenedChanges, options: RefreshOptions) {
-  const { file, manifest, now, warnings } = changes;
-  const { dryRun = false, skipModified = false, after } = options;
-  // A check does without it.
+/** Writes changed snippets into the pages of a built site, and runs the command of `--after`. A watch does so in each turn. */
+export async function refreshSite(cli: Cli, options: RefreshOptions): Promise<RefreshResult> {
+  // The whole refresh keeps to one record. While another process builds the site, its record is missing, and looking again
+  // would find that of another output.
+  const recordFile = findRecord(cli);
+  const pinned: Cli = { ...cli, manifest: recordFile };
+  for (const lock of possibleLockFiles(recordFile)) await waitUntilFree(lock, waitOptions(cli));
+
+  if (!options.after || options.dryRun) return planAndWrite(pinned, recordFile, options);
+  // The lock is taken before planning: a plan must not contain what the command of another refresh is renewing.
+  return withCommandLock(pinned, recordFile, (inner) => planAndWrite(inner, recordFile, options));
+}
+
+/** @param cli has the file of the record as its `manifest`. */
+async function planAndWrite(cli: Cli, recordFile: string, options: RefreshOptions): Promise<RefreshResult> {
+  const { after, dryRun, patience } = options;
+  const readRecord = () => readFile(recordFile, 'utf8').catch(() => '');
+  const plannedRecord = await readRecord();
+  const changes = await fetchChanges(cli, await readProject(cli), { forRefresh: true, dryRun, patience });
+
+  const lock = dryRun ? undefined : await lockOutput(cli, changes);
+  let outcome: RefreshOutcome | undefined;
+  try {
+    const isUnchanged = plannedRecord === (await readRecord());
+    if (isUnchanged) outcome = await writeChanges(cli, changes, options);
+  } finally {
+    lock?.release();
+  }
+  // Another process has written the record meanwhile, which makes another plan necessary.
+  if (!outcome) return planAndWrite(cli, recordFile, options);
+
+  const runsAfter = after && outcome.needsAfter;
+  const afterStatus = runsAfter ? await runAfter(cli, changes, after, outcome.written) : undefined;
+  const contentsKey = changes.now.map((content) => content?.hash).join();
+  return { result: toResult(outcome, dryRun, afterStatus), contentsKey };
+}
+
+const lockOutput = (cli: Cli, { file, manifest }: FetchedChanges) =>
+  waitForLock(lockFile(file, manifest.outDir), 'refresh', waitOptions(cli));
+
+/**
+ * Runs the command of `--after`, and notes on record if it succeeds. The output is not locked meanwhile, as the command may be
+ * a build, which locks the output itself.
+ */
+async function runAfter(cli: Cli, changes: FetchedChanges, command: string, written: ChangedFiles) {
+  // The command of an earlier refresh has not succeeded. What it was about is not on record: it may be any file.
+  const changedFiles = changes.manifest.pending ? undefined : written;
+  const status = await runWithLists(cli, command, changedFiles);
+  if (status !== 0) return status;
+
+  const lock = await lockOutput(cli, changes);
+  try {
+    // A build may have written the record.
+    const { recordFile, manifest } = await readProject(cli);
+    if (manifest?.pending) writeManifest(recordFile, { ...manifest, pending: undefined });
+  } finally {
+    lock.release();
+  }
+  return status;
+}
+
+function toResult(
+  { written, notWritten, diffs, refusal }: RefreshOutcome,
+  dryRun = false,
+  afterStatus?: number,
+): CommandResult<RefreshOutput> {
+  let exitStatus: number = exitCodes.ok;
+  let nextStep: string | undefined;
+  if (notWritten.length > 0) {
+    exitStatus = exitCodes.needsBuild;
+    nextStep = refusal ?? 'Build the site to update these pages too.';
+  }
+  if (afterStatus) {
+    exitStatus = exitCodes.failed;
+    nextStep = `The pages are written, but the command of --after exited with status ${afterStatus}, so what was made from them may be out of date. Fix the command and refresh with --after again: it is run even if nothing else has changed.`;
+  }
+  const after = afterStatus === undefined ? undefined : { exitStatus: afterStatus };
+  return { exitStatus, dryRun, written, notWritten, diffs, nextStep, after };
+}
+
+/** Plans the refresh, and writes the pages unless it is refused. */
+async function writeChanges(
+  cli: Cli,
+  changes: FetchedChanges,
+  { dryRun = false, skipModified = false, after }: RefreshOptions,
+): Promise<RefreshOutcome> {
+  const { manifest } = changes;
+  // Loaded only here: a refresh that cannot fetch the snippets does without.
   const { planRefresh } = await import('../../refresh/plan-refresh.ts');
-  const { writeRefresh } = await import('../../refresh/write-refresh.ts');
   const plan = await planRefresh(changes);
-  const { stale, toBuild, modified } = plan;
+  const { toBuild, modified } = plan;
   if (modified.length > 0) cli.terminal.printError(describeModified(modified));
-  // Out of date unless a command renews it.
-  const outdated: NotWritten[] = stale.map(({ name, reason }) => ({ name, reason }));
-  if (manifest.pending && outdated.length === 0) outdated.push(refreshPending);
-  const refused = after ? [] : outdated;
-  const isRefused = refused.length > 0 || (toBuild.length > 0 && !skipModified);
+
+  const outdated = after ? [] : findOutdated(plan, manifest);
+  const isRefused = outdated.length > 0 || (toBuild.length > 0 && !skipModified);
   const pages = isRefused ? [] : plan.pages;
-  let leftAlone: NotWritten[] = [];
-  if (pages.length > 0 && !dryRun) {
-    // These are in no record.
-    const renewed = stale.filter(({ isCopy }) => !isCopy).map(({ name }) => shownFile(manifest, name));
-    if (await readDeployed(file)) await markForDeploy(cli, renewed);
-    for (const warning of warnings) cli.terminal.printError(warning);
-    leftAlone = await writeRefresh(changes, plan, after !== undefined);
-  }
-  const notWritten = [...toBuild, ...refused, ...leftAlone];
-  const refusal = `Nothing ${dryRun ? 'would be' : 'was'} written. Build the site${otherWay(plan, refused)}`;
-  const advice = notWritten.length > 0 ? 'Build the site to update these pages too.' : undefined;
-  const document: Result<RefreshOutput> = {
-    exitStatus: notWritten.length > 0 ? exitCodes.needsBuild : exitCodes.ok,
-    dryRun,
-    written: pages
-      .filter(({ page }) => !leftAlone.some(({ name }) => name === page.name))
-      .map(({ page, changed }) => ({
-        ...shownFile(manifest, page.name),
-        snippets: changed.flatMap((index) => {
-          const { id, params } = manifest.snippets[index] ?? {};
-          const oldHash = displayedHash(manifest, page, index);
-          return id === undefined ? [] : [{ id, params, oldHash, newHash: now[index]?.hash }];
-        }),
-      })),
-    notWritten,
-    diffs: dryRun ? await diffsOf(changes, plan) : undefined,
-    nextStep: isRefused ? refusal : advice,
+  const writes = pages.length > 0 && !dryRun;
+  const notWritten = writes ? await writePages(cli, changes, plan, after) : [];
+
+  const namesNotWritten = new Set(notWritten.map(({ name }) => name));
+  const written = pages.filter(({ page }) => !namesNotWritten.has(page.name));
+  return {
+    written: written.map((page) => toWrittenFile(changes, page)),
+    notWritten: [...toBuild, ...outdated, ...notWritten],
+    diffs: dryRun ? await diffSnippets(changes, plan) : undefined,
+    refusal: isRefused ? describeRefusal(plan, outdated, dryRun) : undefined,
+    needsAfter: !dryRun && !isRefused && (pages.length > 0 || manifest.pending === true),
   };
-  return { document, runsCommand: !dryRun && !isRefused && (pages.length > 0 || manifest.pending === true) };
 }
 
-function otherWay({ toBuild, stale }: RefreshPlan, refused: readonly NotWritten[]) {
-  if (refused.length === 0) return ', or update the other pages with --skip-modified.';
+/** What would be out of date after a refresh without a command that renews it. */
+function findOutdated({ stale }: RefreshPlan, { pending }: Manifest): NotWritten[] {
+  if (stale.length === 0 && pending) return [refreshPending];
+  return stale.map(({ name, reason }) => ({ name, reason }));
+}
+
+/** @returns pages that were changed by another process meanwhile, and left alone */
+async function writePages(cli: Cli, changes: FetchedChanges, plan: RefreshPlan, after: string | undefined) {
+  const { writeRefresh } = await import('../../refresh/write-refresh.ts');
+  const { cwd, file: recordFile, manifest, warnings } = changes;
+  if (await readDeployed(recordFile)) {
+    // Files that were made from pages are not in the manifest, so they are marked here for the next deploy. Files in an
+    // adapter's copy of the output are not part of the output.
+    const renewed = plan.stale.filter(({ isCopy }) => !isCopy).map(({ name }) => toShownFile(manifest, name));
+    await markForDeploy({ cwd, recordFile, manifest }, renewed);
+  }
+  for (const warning of warnings) cli.terminal.printError(warning);
+  return writeRefresh(changes, plan, after !== undefined);
+}
+
+function toWrittenFile(
+  { manifest, now: currentContents }: FetchedChanges,
+  { page, changed }: RefreshPlan['pages'][number],
+): RefreshOutput['written'][number] {
+  const snippets = changed.flatMap((index) => {
+    const { id, params } = manifest.snippets[index] ?? {};
+    if (id === undefined) return [];
+    const oldHash = displayedHash(manifest, page, index);
+    return { id, params, oldHash, newHash: currentContents[index]?.hash };
+  });
+  return { ...toShownFile(manifest, page.name), snippets };
+}
+
+/** Says that nothing is written, and what helps besides a build. */
+function describeRefusal(plan: RefreshPlan, outdated: readonly NotWritten[], dryRun: boolean) {
+  return `Nothing ${dryRun ? 'would be' : 'was'} written. Build the site${alternativeTo(plan, outdated)}`;
+}
+
+/** The end of a sentence that advises a build: what else helps. */
+function alternativeTo({ toBuild, stale }: RefreshPlan, outdated: readonly NotWritten[]) {
+  if (outdated.length === 0) return ', or update the other pages with --skip-modified.';
   if (toBuild.length > 0) return '.';
   if (stale.length === 0) return ', or refresh with the same --after again.';
+  // A placeholder stands for a command that is not known.
   const commands = stale.map(({ name, rebuild }) => rebuild ?? `<the command that writes ${name}>`);
   return `, or refresh with a command that renews what was made from its pages: --after '${commands.join(' && ')}'`;
-}
-
-async function diffsOf({ manifest, fetched, now }: OpenedChanges, { pages: planned }: RefreshPlan) {
-  const { createTwoFilesPatch, FILE_HEADERS_ONLY: headerOptions } = await import('diff');
-  const files = planned.map(({ page }) => page);
-  const shown = findChangedSnippets({ ...manifest, files, collections: [] }, now);
-  const linesOf = (text: string) => count(text.replace(/\n$/, '').split('\n').length, 'line');
-  return shown.flatMap(({ recorded: { id, params, key, content }, pages }) => {
-    const before = content?.text ?? '';
-    const after = fetched.get(key)?.content ?? '';
-    // What a page shows that the last refresh left out is not recorded.
-    if (before === after) return [];
-    // In lines. The time grows with the square.
-    const limits = { context: 2, headerOptions, maxEditLength: 1_000 };
-    const patch =
-      createTwoFilesPatch('on the site', 'published', before, after, '', '', limits) ??
-      `--- on the site\n+++ published\nToo different to compare line by line: ${linesOf(before)} before, ${linesOf(after)} after.\n`;
-    const shownPages = pages.map((name) => shownFile(manifest, name));
-    // Content need not end with a line break.
-    return { id, params, pages: shownPages, patch: patch.replaceAll('\n\\ No newline at end of file', '') };
-  });
 }

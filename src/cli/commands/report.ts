@@ -3,78 +3,112 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { entryName } from '../../failures/places.ts';
 import { writeAtomically } from '../../files/write.ts';
-import { byKey } from '../../record/manifest.ts';
+import { byKey, type Manifest } from '../../record/manifest.ts';
 import { cleanText } from '../../text/clean-text.ts';
 import { count, formatBytes, formatDuration } from '../../text/format.ts';
 import type { ReportOutput } from '../json-output.ts';
 import { openProject } from '../project/open-project.ts';
 import type { Cli } from '../terminal/cli.ts';
-import { exitCodes, type Result } from '../terminal/exit-codes.ts';
+import { exitCodes } from '../terminal/exit-codes.ts';
+import type { CommandResult } from '../terminal/terminal.ts';
 import { listSnippets } from './list.ts';
 
-type Row = ReportOutput['snippets'][number];
+type ReportedSnippet = ReportOutput['snippets'][number];
 
+/** A line of the list of places in the HTML page. */
+interface ReportedPlace {
+  name: string;
+  /** The URL, if a browser can open it. */
+  href?: string | false;
+}
+
+/**
+ * The command `report`: writes one HTML page about the snippets of the last build, or prints what it is made from as JSON.
+ *
+ * @param to the file to write
+ */
 export async function report(cli: Cli, to: string): Promise<void> {
   const { manifest } = await openProject(cli);
-  const { builtAt, refreshedAt, previous, files } = manifest;
-  const earlier = byKey(previous?.snippets);
-  const snippets = listSnippets(manifest).map((snippet, index): Row => {
-    const { key = '' } = manifest.snippets[index] ?? {};
-    const known = earlier.get(key);
-    earlier.delete(key);
-    const change = !known ? 'added' : known.hash === snippet.content?.hash ? 'same' : 'changed';
-    return { ...snippet, change: previous ? change : 'unknown' };
-  });
-  for (const { id, params } of earlier.values()) {
-    snippets.push({ id, params, change: 'gone', pages: [], collections: [] });
-  }
-  const contents = snippets.flatMap(({ content }) => content ?? []);
-  const document: Result<ReportOutput> = {
+  const snippets = reportSnippets(manifest);
+  const result: CommandResult<ReportOutput> = {
     exitStatus: exitCodes.ok,
-    builtAt,
-    refreshedAt,
-    comparedWith: previous?.at,
-    totals: {
-      snippets: manifest.snippets.length,
-      pages: files.length,
-      embeds: files.reduce((sum, { shows }) => sum + shows.length, 0),
-      bytes: contents.reduce((sum, { bytes }) => sum + bytes, 0),
-      slowestMilliseconds: contents.reduce((most, { milliseconds }) => Math.max(most, milliseconds), 0),
-      changed: snippets.filter(({ change }) => change !== 'same' && change !== 'unknown').length,
-    },
+    builtAt: manifest.builtAt,
+    refreshedAt: manifest.refreshedAt,
+    comparedWith: manifest.previous?.at,
+    totals: totalsOf(manifest, snippets),
     snippets,
   };
   const file = resolve(cli.cwd, to);
-  if (!cli.terminal.json) writeAtomically(file, await reportPage(document));
-  cli.terminal.show(document, () => file);
+  if (!cli.terminal.json) writeAtomically(file, await reportPage(result));
+  cli.terminal.show(result, () => file);
 }
 
-/** Its policy allows only its own style and script. */
-async function reportPage(document: Result<ReportOutput>) {
-  // `list` does without it.
+/** The snippets of the site, and those that it showed before: each with what has become of it. */
+function reportSnippets(manifest: Manifest): ReportedSnippet[] {
+  const { previous } = manifest;
+  const previousByKey = byKey(previous?.snippets);
+  const snippets = listSnippets(manifest).map((snippet, index): ReportedSnippet => {
+    if (!previous) return { ...snippet, change: 'unknown' };
+    const { key = '' } = manifest.snippets[index] ?? {};
+    const previousSnippet = previousByKey.get(key);
+    previousByKey.delete(key);
+    if (!previousSnippet) return { ...snippet, change: 'added' };
+    const isSame = previousSnippet.hash === snippet.content?.hash;
+    return { ...snippet, change: isSame ? 'same' : 'changed' };
+  });
+  for (const { id, params } of previousByKey.values()) {
+    snippets.push({ id, params, change: 'gone', pages: [], collections: [] });
+  }
+  return snippets;
+}
+
+function totalsOf(
+  { snippets, files }: Manifest,
+  reportedSnippets: readonly ReportedSnippet[],
+): ReportOutput['totals'] {
+  const contents = reportedSnippets.flatMap(({ content }) => content ?? []);
+  return {
+    snippets: snippets.length,
+    pages: files.length,
+    embeds: files.reduce((sum, { shows }) => sum + shows.length, 0),
+    bytes: contents.reduce((sum, { bytes }) => sum + bytes, 0),
+    slowestMilliseconds: contents.reduce((slowest, { milliseconds }) => Math.max(slowest, milliseconds), 0),
+    changed: reportedSnippets.filter(({ change }) => change !== 'same' && change !== 'unknown').length,
+  };
+}
+
+/** How many places of a snippet the page lists: a snippet may be on all pages of a large site. */
+const maxPlaces = 200;
+
+/** Renders the HTML page. Its Content Security Policy only allows its own style and script. */
+async function reportPage(result: CommandResult<ReportOutput>) {
+  // Loaded only here: `report --json` does without.
   const { Eta } = await import('eta');
   const template = readFileSync(join(import.meta.dirname, 'report.eta'), 'utf8');
-  const own = template.matchAll(/<(style|script)>(.*?)<\/\1>/gs).map(([, name, code = '']) => {
+  const sources = template.matchAll(/<(style|script)>(.*?)<\/\1>/gs).map(([, name, code = '']) => {
     return `${name}-src 'sha256-${hash('sha256', code, 'base64')}'`;
   });
-  // It escapes all text from outside.
+  // Eta escapes all values, which contain text from outside.
   return new Eta({ useWith: true }).renderString(template, {
-    ...document,
-    policy: ["default-src 'none'", ...own].join('; '),
+    ...result,
+    policy: ["default-src 'none'", ...sources].join('; '),
     placesOf,
-    // A snippet may be on all pages of a large site.
-    placesShown: 200,
+    placesShown: maxPlaces,
     cleanText,
     count,
     formatBytes,
     formatDuration,
-    // It may be read anywhere.
-    formatTime: (time: string) => `${time.slice(0, 16).replace('T', ' ')} UTC`,
+    formatTime,
   });
 }
 
-/** A place with a URL that a browser can open is a link. */
-function placesOf({ pages, collections }: Row) {
+function placesOf({ pages, collections }: ReportedSnippet): ReportedPlace[] {
+  // Without the site's own URL, the URLs of pages are relative to a server that is not known.
   const files = pages.map(({ file, url }) => ({ name: file, href: /^https?:/.test(url) && url }));
   return [...files, ...collections.map((entry) => ({ name: entryName(entry) }))];
+}
+
+/** @param time an ISO 8601 time. It is shown in UTC, as the page may be read in any time zone. */
+function formatTime(time: string) {
+  return `${time.slice(0, 16).replace('T', ' ')} UTC`;
 }

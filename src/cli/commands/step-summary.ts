@@ -4,18 +4,18 @@ import { escapeText } from 'entities/escape';
 import { cleanLines } from '../../text/clean-text.ts';
 import type { Cli } from '../terminal/cli.ts';
 
-// GitHub refuses more than 1 MiB. A character takes at most six bytes.
-const maxSummary = 100_000;
+/** In characters. GitHub refuses a summary of more than 1 MiB, and an escaped character takes at most six bytes. */
+const maxSummaryLength = 100_000;
 
-/** Adds to the summary of GitHub Actions. A check does not fail if that fails. */
+/** Adds text to the job summary of GitHub Actions, if the command runs there. A summary that cannot be written does not fail the check. */
 export function appendStepSummary({ cwd, env, terminal }: Cli, text: string): void {
   const file = env['GITHUB_STEP_SUMMARY'];
   if (!file) return;
-  const more = text.length > maxSummary ? '\n… The rest is in the log of this step.' : '';
-  // In <pre>, nothing is Markdown. Names come from outside.
-  const shown = escapeText(cleanLines(text.slice(0, maxSummary) + more));
+  const note = text.length > maxSummaryLength ? '\n… The rest is in the log of this step.' : '';
+  // The text contains names from outside. Nothing in a `<pre>` element is read as Markdown, and no escaped text as HTML.
+  const html = escapeText(cleanLines(text.slice(0, maxSummaryLength) + note));
   try {
-    appendFileSync(resolve(cwd, file), `### Snippets\n\n<pre>${shown}</pre>\n\n`);
+    appendFileSync(resolve(cwd, file), `### Snippets\n\n<pre>${html}</pre>\n\n`);
   } catch (error) {
     terminal.printError(`The step summary could not be written: ${(error as NodeJS.ErrnoException).code}`);
   }

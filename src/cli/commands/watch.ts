@@ -1,167 +1,103 @@
 import { constants } from 'node:os';
-import type { UserError } from '../../failures/errors.ts';
-import { formatDuration } from '../../text/format.ts';
 import { withCommandLock } from '../deploy/command-lock.ts';
-import { deploy, markForDeploy, needsDeploy } from '../deploy/deployments.ts';
-import { runWithLists } from '../deploy/run-command.ts';
-import type { NotWritten, WatchEvent } from '../json-output.ts';
-import { checkPatience, type RefreshOptions } from '../project/fetch-changes.ts';
-import { notWrittenLines } from '../project/lines.ts';
-import { openProject, readRecord } from '../project/open-project.ts';
+import { markForDeploy } from '../deploy/deployments.ts';
+import { findRecord, readProject, requireRecord } from '../project/open-project.ts';
 import { readVariables } from '../project/project-settings.ts';
 import type { Cli } from '../terminal/cli.ts';
-import { exitCodes, toFailureResult } from '../terminal/exit-codes.ts';
-import { type ListenOptions, listen, readWebhookSecret } from '../webhook-server.ts';
-import { refreshSite } from './refresh.ts';
+import { exitCodes } from '../terminal/exit-codes.ts';
+import { type ListenAddress, listen, readWebhookSecret } from '../webhook-server.ts';
+import { type PrintEvent, type TurnOptions, WatchTurns } from './watch-turns.ts';
 
-interface WatchOptions extends Pick<RefreshOptions, 'skipModified' | 'after'> {
-  /** In milliseconds. @default half a minute; with `listen`, five */
+interface WatchOptions extends Omit<TurnOptions, 'every'> {
+  /** The time between two turns, in milliseconds. @default half a minute; with `listen`, five */
   every?: number;
-  listen?: ListenOptions['address'];
-  build?: string;
-  exec?: string;
+  /** Where signed calls are accepted, which begin a turn at once. */
+  listen?: ListenAddress;
 }
 
-/** Prints an event as JSON, or its text, if it has one. */
-type Say = (event: WatchEvent, text?: string) => void;
-
-const stopSignals = ['SIGINT', 'SIGTERM', 'SIGPIPE'] as const;
-
+/**
+ * The command `watch`: refreshes the site regularly and after calls, builds and deploys it, until a signal ends the process.
+ * See {@link WatchTurns} for what a turn does.
+ */
 export async function watch(cli: Cli, options: WatchOptions): Promise<void> {
-  const { terminal, clock, signals } = cli;
+  const { terminal, clock } = cli;
   const { build, exec, listen: address } = options;
-  // With calls, it is for those that do not arrive.
+  // With `--listen`, polling only covers lost calls.
   const { every = address ? 300_000 : 30_000 } = options;
-  const { manifest } = await readRecord(cli);
-  const webhook = address && readWebhookSecret(await readVariables(cli, manifest));
-  // That a site was not built does not pass by itself.
-  if (!build || manifest) await openProject(cli, true);
-  // What is written from now on is deployed, even if this process ends before.
-  if (exec) await markForDeploy(cli, []);
+
+  const project = await readProject(cli);
+  const webhook = address && readWebhookSecret(await readVariables(cli, project.manifest));
+  // Only a build helps a site without a record, so a watch that cannot build ends at once.
+  if (!build || project.manifest) await requireRecord(cli, project, { writes: true });
+  // Starts the comparison of what is deployed with what is written: a write is deployed even if this process ends before.
+  if (exec) await markForDeploy(project, []);
+
   terminal.isLog = true;
   const stop = new AbortController();
   const { signal } = stop;
-  const onSignal = (name: NodeJS.Signals) =>
-    stop.abort(name === 'SIGPIPE' ? exitCodes.ok : 128 + constants.signals[name]);
-  const say: Say = (event, text = '') => {
-    if (signal.aborted) return;
-    if (terminal.json) terminal.printJson({ at: new Date().toISOString(), ...event });
-    else if (text !== '') terminal.print(text);
-  };
-  let called = new AbortController();
-  const onCall = () => called.abort();
-  const log = (message: string) => say({ event: 'call', message }, message);
-  const turn = createTurn({ ...options, every }, say);
-  for (const name of stopSignals) signals?.on(name, onSignal);
+  const print = eventPrinter(cli, signal);
+  const turns = new WatchTurns({ ...options, every }, print);
+  let nextCall = new AbortController();
+  const stopHandlingSignals = stopOnSignals(cli, stop);
   try {
-    const url = address && webhook && (await listen({ address, webhook, onCall, log, signal }));
-    // Once signals are handled: a caller may stop the command when it reads this.
+    // Signals are handled before this is printed: whoever reads it may stop the command.
+    const url =
+      address &&
+      webhook &&
+      (await listen({
+        address,
+        webhook,
+        onCall: () => nextCall.abort(),
+        log: (message) => print({ event: 'call', message }, message),
+        signal,
+      }));
     const listening = url ? `Listening for signed calls at ${url}\n` : '';
     const started = `${listening}Checking every ${every / 1000} s. Press Ctrl-C to stop.`;
-    say({ event: 'started', everyMilliseconds: every, url }, started);
+    print({ event: 'started', everyMilliseconds: every, url }, started);
+
     while (!signal.aborted) {
-      const upToDate = await withCommandLock({ ...cli, signal }, turn);
-      // Many sites must not check at the same moment.
+      const turnCli: Cli = { ...cli, signal };
+      const upToDate = await withCommandLock(turnCli, findRecord(cli), (inner) => turns.run(inner));
+
+      // Varied by 10 %, so that many sites do not check at the same moment.
       const milliseconds = every * (0.9 + 0.2 * clock.random());
-      say({ event: 'waiting', upToDate, milliseconds });
-      await clock.wait(milliseconds, AbortSignal.any([signal, called.signal])).catch(() => {});
-      // Calls until now are one.
-      if (called.signal.aborted) called = new AbortController();
+      print({ event: 'waiting', upToDate, milliseconds });
+      await clock.wait(milliseconds, AbortSignal.any([signal, nextCall.signal])).catch(() => {});
+      // All calls until now are answered by the next turn.
+      if (nextCall.signal.aborted) nextCall = new AbortController();
     }
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
-    // Also ends listening.
+    // Aborting also closes the server for calls, if the watch ends with an error.
     stop.abort();
-    for (const name of stopSignals) signals?.off(name, onSignal);
+    stopHandlingSignals();
   }
   terminal.exitStatus = signal.reason;
 }
 
-const longestPause = 600_000;
-
-const noRecord = 'no record';
-
-/** A turn checks, writes, builds and deploys. @returns whether the site shows what is published, and was deployed. */
-function createTurn({ every, build, exec, ...options }: WatchOptions & { every: number }, say: Say) {
-  /** What was said last of trouble, and of what only a build can update. */
-  let [trouble, toBuild] = ['', ''];
-  let failed: { what: string; pause: number; until: number } | undefined;
-
-  const sayToBuild = (notWritten: NotWritten[]) => {
-    const reasons = notWrittenLines(notWritten).join('\n');
-    const advice = build ? '' : '\nBuild the site to update these pages.';
-    if (reasons && reasons !== toBuild) say({ event: 'not-written', notWritten }, reasons + advice);
-    toBuild = reasons;
+function eventPrinter({ terminal }: Cli, signal: AbortSignal): PrintEvent {
+  return (event, text = '') => {
+    // A watch that was stopped says nothing more.
+    if (signal.aborted) return;
+    if (terminal.json) terminal.printJson({ at: new Date().toISOString(), ...event });
+    else if (text !== '') terminal.print(text);
   };
+}
 
-  /** @returns what has to be built, with what is published; `undefined` if unknown. */
-  const update = async (cli: Cli): Promise<string | undefined> => {
-    say({ event: 'checking' });
-    try {
-      const { document, published } = await refreshSite(cli, { ...options, patience: checkPatience });
-      const { written, notWritten, after } = document;
-      if (trouble) say({ event: 'recovered' }, 'The check succeeded again.');
-      trouble = '';
-      const updated = written.map(({ file }) => `Updated ${file}`);
-      if (updated[0]) say({ event: 'written', written }, updated.join('\n'));
-      sayToBuild(notWritten);
-      if (!after?.exitStatus) return toBuild && `${toBuild}\n${published}`;
-      const { exitStatus } = after;
-      const failure = `The command of --after exited with status ${exitStatus}, so what was made from the pages may be out of date. It is run again with the next check.`;
-      say({ event: 'after-failed', exitStatus }, failure);
-    } catch (thrown) {
-      const { exitStatus, error } = toFailureResult(thrown);
-      const { message, code, hint } = error;
-      if (build && exitStatus === exitCodes.needsBuild) {
-        sayToBuild([{ name: 'The site', reason: `has no usable record: ${message} [${code}]` }]);
-        return noRecord;
-      }
-      // By their codes, as details such as attempts change each time.
-      const kind = (thrown as Partial<UserError>).codes?.join() ?? message;
-      const lines = [message, hint, 'The site stays as it is until then.'];
-      if (kind !== trouble) say({ event: 'trouble', error }, lines.filter(Boolean).join('\n'));
-      trouble = kind;
-    }
-    return undefined;
-  };
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGPIPE'] as const;
 
-  const buildSite = async (cli: Cli, command: string, what: string) => {
-    const before = (await readRecord(cli)).manifest?.builtAt;
-    say({ event: 'building' }, 'Building the site.');
-    const status = await runWithLists(cli, command, undefined);
-    // Any file may have changed.
-    if (exec) await markForDeploy(cli, undefined);
-    const { file, manifest: { builtAt = before } = {} } = await readRecord(cli);
-    if (status === 0 && builtAt !== before) {
-      say({ event: 'built', succeeded: true });
-      [failed, toBuild] = [undefined, ''];
-      return true;
-    }
-    const pause = Math.max(every, Math.min(longestPause, 2 * (failed?.pause ?? every)));
-    failed = { what, pause, until: cli.clock.now() + pause };
-    const problem = status ? `exited with status ${status}` : `left no new record of a build at ${file}`;
-    const again = `It is run again in ${formatDuration(pause, 'long')}, or when something else changes.`;
-    const text = `The command of --build ${problem}. ${again}`;
-    say({ event: 'built', succeeded: false, problem, retryMilliseconds: pause }, text);
-    return false;
-  };
-
-  return async (cli: Cli) => {
-    const { clock, signal } = cli;
-    let what = await update(cli);
-    // A failed build leaves no record, which is nothing else to build.
-    if (what !== undefined && what !== noRecord && what !== failed?.what) failed = undefined;
-    const canBuild = clock.now() >= (failed?.until ?? 0) && !signal?.aborted;
-    if (build && what && canBuild && (await buildSite(cli, build, what))) what = '';
-    // What a failed build has left is not deployed.
-    const canDeploy = !failed && !signal?.aborted;
-    if (exec && canDeploy && (await needsDeploy(cli))) {
-      const status = await deploy(cli, exec);
-      const problem = status ? `exited with status ${status}` : undefined;
-      const text = problem && `The command of --exec ${problem}. It is run again with the next check.`;
-      say({ event: 'deployed', succeeded: status === 0, problem }, text);
-    }
-    return what === '' && !(exec && (await needsDeploy(cli)));
+/**
+ * Stops a watch when the process gets a signal. The reason of the abort is the exit status, as of a process that the signal
+ * ends. When nobody reads the output any more, that is no failure.
+ *
+ * @returns a function that ends this
+ */
+function stopOnSignals({ signals }: Cli, stop: AbortController): () => void {
+  const onSignal = (name: NodeJS.Signals) =>
+    stop.abort(name === 'SIGPIPE' ? exitCodes.ok : 128 + constants.signals[name]);
+  for (const name of stopSignals) signals?.on(name, onSignal);
+  return () => {
+    for (const name of stopSignals) signals?.off(name, onSignal);
   };
 }

@@ -1,39 +1,37 @@
-import type { Clock } from '../../client/clock.ts';
-import { holderOf, waitForLock } from '../../record/lock.ts';
+import { holderOf, type WaitOptions, waitForLock } from '../../record/lock.ts';
 import { commandLockFile } from '../../record/record-paths.ts';
-import { manifestPath } from '../project/open-project.ts';
 import type { Cli } from '../terminal/cli.ts';
 
-// The tokens of the locks of processes that wait for this one.
+/**
+ * The variable with the tokens of the locks that are held by the processes which run this one. They wait for it, so waiting
+ * for their locks would never end.
+ */
 const heldLocks = 'ASTRO_SNIPPETS_LOCKS';
 
 /**
- * Runs work while no other process runs a command for the same output: one could empty what the other deploys. With the
- * cli that it gets, a command may itself run such commands.
+ * Does work that runs commands for an output while no other process runs one for the same output: one command could empty
+ * what another deploys. Waits for the lock, so the record may be another one when the work begins.
+ *
+ * @param work gets a `cli` whose environment lets commands run such commands themselves.
  */
-export async function withCommandLock<T>(cli: Cli, work: (inner: Cli) => Promise<T>): Promise<T> {
-  if (isInsideCommand(cli)) return work(cli);
-  const lock = await waitForLock(commandLockFile(manifestPath(cli)), 'command', waitOptions(cli));
+export async function withCommandLock<T>(
+  cli: Cli,
+  recordFile: string,
+  work: (inner: Cli) => Promise<T>,
+): Promise<T> {
+  if (isInsideCommand(cli, recordFile)) return work(cli);
+  const lock = await waitForLock(commandLockFile(recordFile), 'command', waitOptions(cli));
   const env = { ...cli.env, [heldLocks]: `${cli.env[heldLocks] ?? ''} ${lock.token}` };
   return work({ ...cli, env }).finally(() => lock.release());
 }
 
-/** Whether the process that holds the lock runs this one. */
-export function isInsideCommand(cli: Cli): boolean {
-  const token = holderOf(commandLockFile(manifestPath(cli)))?.token;
-  return Boolean(token && cli.env[heldLocks]?.includes(token));
+/** Whether this process was started by a command for the same output, directly or not. */
+export function isInsideCommand({ env }: Pick<Cli, 'env'>, recordFile: string): boolean {
+  const token = holderOf(commandLockFile(recordFile))?.token;
+  return Boolean(token && env[heldLocks]?.includes(token));
 }
 
-export const waitOptions = ({
-  terminal,
-  clock,
-  signal,
-}: Cli): {
-  log: (text: string) => void;
-  clock: Clock;
-  signal: AbortSignal | undefined;
-} => ({
-  log: terminal.printError,
-  clock,
-  signal,
-});
+/** How commands wait for a lock: they say so, and stop waiting when they are stopped. */
+export function waitOptions({ terminal, clock, signal }: Cli): WaitOptions {
+  return { log: terminal.printError, clock, signal };
+}

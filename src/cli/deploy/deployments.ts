@@ -1,82 +1,137 @@
 import { readFile, rm } from 'node:fs/promises';
 import { writeAtomically } from '../../files/write.ts';
-import { shownFile } from '../project/lines.ts';
-import { readRecord } from '../project/open-project.ts';
+import type { Manifest } from '../../record/manifest.ts';
+import type { NotWritten } from '../json-output.ts';
+import { type Project, readProject } from '../project/open-project.ts';
+import { toShownFile } from '../project/placed-snippet.ts';
 import type { Cli } from '../terminal/cli.ts';
 import { type ChangedFiles, runWithLists } from './run-command.ts';
 
-export const refreshPending = {
+/**
+ * What the command of `--exec` has deployed: the contents of `deployed.json`, a file beside the record.
+ *
+ * The record has the hash of each file that shows snippets, as it is in the output. This file has the hash that was there
+ * when the command last succeeded. **A deploy is due** while the two differ, and while a command that has begun has not
+ * succeeded.
+ *
+ * 1. `markForDeploy` notes what is going to change before it changes, so that it is deployed even if the process ends between.
+ * 2. `needsDeploy` compares this file with the record.
+ * 3. `deploy` notes that a command has begun, runs it with the files that differ, and notes their hashes if it succeeds.
+ *
+ * Without this file, `--exec` was never used, and the output of the record counts as deployed.
+ */
+interface Deployed {
+  /** The `builtAt` of the record; absent if any file may differ from what is deployed, such as after a build. */
+  builtAt?: string | undefined;
+  /** The hashes of files that show snippets, by their paths in the output. An empty one differs from every file. */
+  files: Record<string, string>;
+  /** Whether a command has begun, and has not succeeded since. */
+  hasBegun?: true;
+}
+
+/** How a project differs from what was deployed of it. */
+interface DeployComparison {
+  deployed: Deployed;
+  /** What is deployed if a command succeeds now. */
+  current: Deployed;
+  /** The files that differ, also those that are gone; `undefined` if any file may. */
+  changedFiles: ChangedFiles;
+}
+
+/** Listed among what was not updated while the command of `refresh --after` has not succeeded. */
+export const refreshPending: NotWritten = {
   name: 'The command of the last refresh --after',
   reason: 'has not succeeded yet',
 };
 
-export const deployPending = {
+/** Listed among what was not updated while the command of `--exec` has not succeeded. */
+export const deployPending: NotWritten = {
   name: 'The last --exec command',
   reason: 'has not succeeded, so the site is still to be deployed',
 };
 
-/** What `--exec` has deployed, in a file beside the record. What differs from the record is due. */
-interface Deployed {
-  /** Of the record; absent if any file may have changed since. */
-  builtAt?: string | undefined;
-  /** The hashes of files that show snippets; empty for one that is going to be written. */
-  files: Record<string, string>;
-  /** Whether a command has begun since, and has not succeeded. */
-  hasBegun?: true;
-}
-
-const deployedFile = (record: string) => record.replace(/(?:manifest)?\.?([^/\\]*)$/, 'deployed.$1');
-
-/** `undefined` if `--exec` was never used. A damaged file means that nothing was deployed. */
-export const readDeployed = (record: string): Promise<Deployed | undefined> =>
-  readFile(deployedFile(record), 'utf8')
-    .then((text) => JSON.parse(text))
-    .catch(({ code }) => (code === 'ENOENT' ? undefined : { files: {} }));
-
-const writeDeployed = (record: string, deployed: Deployed) =>
-  writeAtomically(deployedFile(record), JSON.stringify(deployed));
-
-/** Compares what was deployed with the record. Without a file that says it, nothing differs. */
-async function compareWithDeployed(cli: Cli) {
-  const { file, manifest } = await readRecord(cli);
-  const { builtAt, files = [] } = { ...manifest };
-  const now: Deployed = { builtAt, files: Object.fromEntries(files.map(({ name, hash }) => [name, hash])) };
-  const deployed = (await readDeployed(file)) ?? now;
-  const names = Object.keys({ ...deployed.files, ...now.files });
-  const differing = names.filter((name) => deployed.files[name] !== now.files[name]);
-  const isSameBuild = builtAt === deployed.builtAt;
-  /** With files that are gone. After a build, it may be any. */
-  const changed = manifest && isSameBuild ? differing.map((name) => shownFile(manifest, name)) : undefined;
-  return { file, manifest, now, deployed, changed };
-}
-
-/** Nothing is due while what was made from the pages is out of date. */
-export async function needsDeploy(cli: Cli): Promise<boolean> {
-  const { manifest, deployed, changed } = await compareWithDeployed(cli);
+/** Whether the command of `--exec` has to run. Not while what was made from the pages is out of date: that is renewed first. */
+export async function needsDeploy(project: Project): Promise<boolean> {
+  const { manifest } = project;
   if (!manifest || manifest.pending) return false;
-  return deployed.hasBegun === true || changed?.length !== 0;
+  const { deployed, changedFiles } = await compareWithDeployed(project);
+  return deployed.hasBegun === true || changedFiles?.length !== 0;
 }
 
-/** Has more files deployed than are due, even if this process ends before. */
-export async function markForDeploy(cli: Cli, changed: ChangedFiles): Promise<void> {
-  const { file, deployed } = await compareWithDeployed(cli);
-  const files = Object.fromEntries(changed?.map((one) => [one.file, '']) ?? []);
-  const builtAt = changed && deployed.builtAt;
-  writeDeployed(file, { ...deployed, builtAt, files: { ...deployed.files, ...files } });
+/**
+ * Has files deployed with the next command of `--exec`, besides those that differ from the record by then.
+ *
+ * @param changedFiles `undefined` for any file, as after a build. With an empty list, only what differs from now on is due.
+ */
+export async function markForDeploy(project: Project, changedFiles: ChangedFiles): Promise<void> {
+  const { deployed } = await compareWithDeployed(project);
+  const marked = Object.fromEntries(changedFiles?.map(({ file }) => [file, '']) ?? []);
+  writeDeployed(project.recordFile, {
+    ...deployed,
+    builtAt: changedFiles && deployed.builtAt,
+    files: { ...deployed.files, ...marked },
+  });
 }
 
-/** What is written meanwhile is due after it, unless the command is a build. */
+/**
+ * Runs the command of `--exec`, and notes what it has deployed if it succeeds. What another process writes while it runs is
+ * due afterwards, unless the command has built the site: its own output counts as deployed.
+ *
+ * @returns the exit status of the command
+ */
 export async function deploy(cli: Cli, command: string): Promise<number> {
-  const { file, deployed, now: before, changed } = await compareWithDeployed(cli);
+  const project = await readProject(cli);
+  const { deployed, current, changedFiles } = await compareWithDeployed(project);
   const begun: Deployed = { ...deployed, hasBegun: true };
-  writeDeployed(file, begun);
-  const status = await runWithLists(cli, command, changed);
-  // A build may have left a record elsewhere.
-  const { file: fileNow, now } = await compareWithDeployed(cli);
-  if (fileNow !== file) await rm(deployedFile(file), { force: true });
-  if (status !== 0) writeDeployed(fileNow, begun);
-  // Without a record, there is nothing to compare with.
-  else if (!now.builtAt) await rm(deployedFile(fileNow), { force: true });
-  else writeDeployed(fileNow, now.builtAt === before.builtAt ? before : now);
+  writeDeployed(project.recordFile, begun);
+
+  const status = await runWithLists(cli, command, changedFiles);
+
+  // A build may have left its record elsewhere.
+  const { recordFile, manifest } = await readProject(cli);
+  if (recordFile !== project.recordFile) await rm(deployedFile(project.recordFile), { force: true });
+  if (status !== 0) {
+    writeDeployed(recordFile, begun);
+  } else if (manifest) {
+    const isSameBuild = manifest.builtAt === current.builtAt;
+    writeDeployed(recordFile, isSameBuild ? current : toDeployed(manifest));
+  } else {
+    // Without a record, there is nothing to compare with.
+    await rm(deployedFile(recordFile), { force: true });
+  }
   return status;
+}
+
+async function compareWithDeployed({ recordFile, manifest }: Project): Promise<DeployComparison> {
+  const current = toDeployed(manifest);
+  const deployed = (await readDeployed(recordFile)) ?? current;
+  if (!manifest || manifest.builtAt !== deployed.builtAt) {
+    return { deployed, current, changedFiles: undefined };
+  }
+  const names = Object.keys({ ...deployed.files, ...current.files });
+  const differing = names.filter((name) => deployed.files[name] !== current.files[name]);
+  return { deployed, current, changedFiles: differing.map((name) => toShownFile(manifest, name)) };
+}
+
+function toDeployed(manifest: Manifest | undefined): Deployed {
+  const files = manifest?.files.map(({ name, hash }) => [name, hash]) ?? [];
+  return { builtAt: manifest?.builtAt, files: Object.fromEntries(files) };
+}
+
+/** @returns `undefined` if `--exec` was never used. A damaged file means that nothing was deployed. */
+export async function readDeployed(recordFile: string): Promise<Deployed | undefined> {
+  try {
+    return JSON.parse(await readFile(deployedFile(recordFile), 'utf8'));
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : { files: {} };
+  }
+}
+
+function writeDeployed(recordFile: string, deployed: Deployed) {
+  writeAtomically(deployedFile(recordFile), JSON.stringify(deployed));
+}
+
+/** `manifest.blog.json` is the record of what `deployed.blog.json` is about; `any.json`, of `deployed.any.json`. */
+function deployedFile(recordFile: string) {
+  return recordFile.replace(/(?:manifest)?\.?([^/\\]*)$/, 'deployed.$1');
 }

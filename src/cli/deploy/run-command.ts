@@ -5,62 +5,73 @@ import { join } from 'node:path';
 import type { ShownFile } from '../json-output.ts';
 import type { Cli } from '../terminal/cli.ts';
 
-/** `undefined` if it may be any file. */
+/** The files that a command is about; `undefined` if it may be any file. */
 export type ChangedFiles = readonly ShownFile[] | undefined;
 
+/** Variables with the path of a list, and what of each file is in that list, one a line. */
 const listVariables = { ASTRO_SNIPPETS_CHANGED_FILES: 'file', ASTRO_SNIPPETS_CHANGED_URLS: 'url' } as const;
 
 /**
- * Runs a shell command with variables that name lists of the changed files and their URLs. Without lists, they are unset.
+ * Runs a shell command, with variables that name lists of the changed files and of their URLs. The variables are not set if
+ * any file may have changed.
  *
- * @returns the exit status, as from a shell: 128 + n after a signal, 127 if it could not be started.
+ * @returns the exit status, as from a shell: 128 + n after a signal, 127 if the shell could not be started
  */
-export async function runWithLists(cli: Cli, command: string, changed: ChangedFiles): Promise<number> {
-  // A name with a line break would be taken for two.
-  const listed = changed?.every(({ file }) => !/[\r\n]/.test(file)) ? changed : undefined;
-  const folder = listed && (await mkdtemp(join(tmpdir(), 'astro-snippets-')));
+export async function runWithLists(cli: Cli, command: string, changedFiles: ChangedFiles): Promise<number> {
   const env = { ...cli.env };
+  // In a list, a name with a line break would be taken for two names.
+  const hasLineBreak = ({ file }: ShownFile) => /[\r\n]/.test(file);
+  if (!changedFiles || changedFiles.some(hasLineBreak)) {
+    // This process may itself run in such a command, whose lists are about something else.
+    for (const variable of Object.keys(listVariables)) env[variable] = undefined;
+    return runCommand({ ...cli, env }, command);
+  }
+
+  const folder = await mkdtemp(join(tmpdir(), 'astro-snippets-'));
   try {
-    for (const [variable, kind] of Object.entries(listVariables)) {
-      const list = folder && join(folder, `${kind}s.txt`);
+    for (const [variable, property] of Object.entries(listVariables)) {
+      const list = join(folder, `${property}s.txt`);
+      await writeFile(list, changedFiles.map((file) => `${file[property]}\n`).join(''));
       env[variable] = list;
-      if (list) await writeFile(list, listed.map((one) => `${one[kind]}\n`).join(''));
     }
     return await runCommand({ ...cli, env }, command);
   } finally {
-    if (folder) await rm(folder, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
   }
 }
 
 /**
- * Waits as `npm run` does: Ctrl-C reaches the command by itself, and SIGTERM is passed on. Messages leave the command out,
- * since a shell may have expanded the key in it.
+ * Runs a shell command and waits for its end, as `npm run` does: Ctrl-C reaches the command by itself, and SIGTERM is passed
+ * on. Messages do not quote the command, since a shell may have expanded the key in it.
  */
 async function runCommand(cli: Cli, command: string) {
   const { cwd, env, stdin = 'ignore', stdout, stderr, signals, terminal } = cli;
-  terminal.clearStatus();
-  const results = terminal.json ? stderr : stdout;
+  terminal.clearProgress();
+  // With `--json`, standard output is for documents only.
+  const commandOutput = terminal.json ? stderr : stdout;
+
   let shell: ChildProcess | undefined;
-  // Else Ctrl-C would end this process before the command.
-  const ignore = () => {};
-  const passOn = () => shell?.kill('SIGTERM');
-  signals?.on('SIGINT', ignore);
-  signals?.on('SIGTERM', passOn);
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  // A terminal sends Ctrl-C to both processes. Without a listener, it would end this one before the command.
+  const ignoreInterrupt = () => {};
+  const passOnTermination = () => shell?.kill('SIGTERM');
+  signals?.on('SIGINT', ignoreInterrupt);
+  signals?.on('SIGTERM', passOnTermination);
+
+  const { promise: exitStatus, resolve, reject } = Promise.withResolvers<number>();
   try {
-    const stdio: StdioOptions = [stdin, results.fd ?? 'pipe', stderr.fd ?? 'pipe'];
+    const stdio: StdioOptions = [stdin, commandOutput.fd ?? 'pipe', stderr.fd ?? 'pipe'];
     shell = spawn(command, { shell: true, stdio, cwd, env });
-    shell.stdout?.on('data', (text: Buffer) => results.write(text));
+    shell.stdout?.on('data', (text: Buffer) => commandOutput.write(text));
     shell.stderr?.on('data', (text: Buffer) => stderr.write(text));
-    // Also emitted when a signal could not be sent.
+    // An error of a shell with a pid is about a signal that could not be sent: the command still runs.
     shell.on('error', (error) => shell?.pid === undefined && reject(error));
     shell.once('close', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)));
-    return await promise;
+    return await exitStatus;
   } catch (error) {
     terminal.printError(`The shell could not be started: ${(error as NodeJS.ErrnoException).code}`);
     return 127;
   } finally {
-    signals?.off('SIGINT', ignore);
-    signals?.off('SIGTERM', passOn);
+    signals?.off('SIGINT', ignoreInterrupt);
+    signals?.off('SIGTERM', passOnTermination);
   }
 }

@@ -2,107 +2,122 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { shownWarnings } from '../../failures/failure-warnings.ts';
 import type { RecordedImages } from '../../images/site-images.ts';
-import {
-  type ChangedSnippet,
-  type Contents,
-  findChangedSnippets,
-  usesFromManifest,
-} from '../../record/changes.ts';
-import { hashOf, type Manifest, toRecordedContent } from '../../record/manifest.ts';
+import { type ChangedSnippet, findChangedSnippets, usesFromManifest } from '../../record/changes.ts';
+import { hashOf, type Manifest, type RecordedSnippet, toRecordedContent } from '../../record/manifest.ts';
+import type { RefreshedSite } from '../../refresh/refreshed-site.ts';
 import { cacheFolders, type Settings } from '../../settings/settings.ts';
-import { type FetchedSnippets, type FetcherOptions, SnippetFetcher } from '../../snippets/snippet-fetcher.ts';
 import { count } from '../../text/format.ts';
-import type { Progress } from '../../text/progress.ts';
 import type { Cli } from '../terminal/cli.ts';
-import { openProject } from './open-project.ts';
+import { openFetcher } from './open-fetcher.ts';
+import { type BuiltProject, type Project, requireRecord } from './open-project.ts';
 import { readSettings } from './project-settings.ts';
 
-export interface RefreshOptions {
-  dryRun?: boolean;
-  skipModified?: boolean;
-  after?: string;
-  /** How long to try a service that gives no answer, in milliseconds. @default the build's */
-  patience?: number;
+interface FetchChangesOptions {
+  /** Whether the changes are going to be written, which also needs images. */
+  forRefresh: boolean;
+  /** Whether a refresh writes nothing, not even to the cache. */
+  dryRun?: boolean | undefined;
+  /** How long to try a service that gives no answer, in milliseconds. @default as long as a build */
+  patience?: number | undefined;
 }
 
-/** In milliseconds: to fail soon is better than to wait for a service. */
+/** A site on record, with the current content of its snippets, and what has changed. */
+export interface FetchedChanges extends RefreshedSite {
+  /** The snippets of which the site shows other content, and where. */
+  changed: ChangedSnippet[];
+  /** Warnings about the content of the snippets that have changed. */
+  warnings: string[];
+}
+
+/** The patience of a check, in milliseconds. It is made again soon, so failing early is better than waiting for a service. */
 export const checkPatience = 12_000;
 
-export type OpenedChanges = Awaited<ReturnType<typeof openChanges>>;
-
-/** Fetches all snippets, and finds what has changed. @throws AstroError if one could not be fetched. */
-export async function openChanges(
+/**
+ * Fetches all snippets of a site, and finds out which have changed.
+ *
+ * @throws AstroError without a usable record, or if a snippet could not be fetched
+ */
+export async function fetchChanges(
   cli: Cli,
-  { patience, dryRun }: RefreshOptions,
-  isRefresh: boolean,
-): Promise<{
-  cwd: string;
-  file: string;
-  manifest: Manifest;
-  progress: Progress;
-  fetched: FetchedSnippets;
-  now: Contents;
-  changed: ChangedSnippet[];
-  warnings: string[];
-  readImage: (name: string) => Promise<Uint8Array<ArrayBufferLike> | undefined>;
-}> {
-  const { cwd, terminal, signal } = cli;
-  const progress = terminal.openProgress();
-  const { file, manifest } = await openProject(cli, isRefresh);
-  const { rules, snippets } = manifest;
-  // Only a build has the sanitizer, which may change what images there are.
-  const images = isRefresh && !rules.sanitizes ? rules.images : undefined;
-  const assets = images && join(manifest.output, images.assets.folder);
-  // Without these folders, the build keeps nothing there.
-  const { imageFolder, answerFolder } = cacheFolders(dirname(file));
-  const ifKept = (folder = '') => (existsSync(folder) ? folder : undefined);
-  const settings = {
-    ...(await readSettings(cli, manifest)),
-    images,
-    imageFolder: ifKept(imageFolder),
-    // So that no later build shows older content.
-    answerFolder: isRefresh && !dryRun ? ifKept(answerFolder) : undefined,
-  };
-  // Those of the last build whose files are there.
-  const recordedImages: RecordedImages = new Map();
-  for (const { url, copy } of snippets.flatMap(({ content }) => content?.images ?? [])) {
-    if (!copy) recordedImages.set(url, { flaw: 'it could not be downloaded before' });
-    else if (assets && existsSync(join(assets, copy.file))) recordedImages.set(url, { copy });
-  }
-  const shown = new Set(snippets.map(({ key, content }) => `${content?.hash} ${key}`));
+  project: Project,
+  options: FetchChangesOptions,
+): Promise<FetchedChanges> {
+  const { forRefresh, patience } = options;
+  const progress = cli.terminal.openProgress();
+  const builtProject = await requireRecord(cli, project, { writes: forRefresh });
+  const { cwd, recordFile, manifest } = builtProject;
+  const { snippets } = manifest;
+
+  const settings = await readFetchSettings(cli, builtProject, options);
+  const displayed = new Set(snippets.map(({ key, content }) => `${content?.hash} ${key}`));
   const fetcher = openFetcher(cli, settings, {
     patience,
-    recordedImages,
-    // A watch would write all others each time.
-    isWorthKeeping: ({ key }, content) => !shown.has(`${hashOf(content)} ${key}`),
+    recordedImages: findRecordedImages(manifest, settings.images),
+    // A watch that kept unchanged contents too would write all of them in each turn.
+    isWorthKeeping: ({ key }, content) => !displayed.has(`${hashOf(content)} ${key}`),
   });
+
   const uses = usesFromManifest(manifest);
-  const onSettled = (done: number) => progress(() => `${done} of ${count(uses.length, 'snippet')} fetched`);
+  const onSettled = (settled: number) =>
+    progress(() => `${settled} of ${count(uses.length, 'snippet')} fetched`);
   try {
-    const fetched = await fetcher.fetch(uses, { signal, onSettled });
-    /** As in the manifest; `undefined` for optional snippets that do not exist. */
-    const now = snippets.map(({ key }) => {
+    const fetched = await fetcher.fetch(uses, { signal: cli.signal, onSettled });
+
+    const currentContents = snippets.map(({ key }) => {
       const snippet = fetched.get(key);
       return snippet && toRecordedContent(snippet);
     });
-    const changed = findChangedSnippets(manifest, now);
-    const keys = new Set(changed.map(({ recorded }) => recorded.key));
-    const changedUses = uses.filter(({ request }) => keys.has(request.key));
-    const warnings = shownWarnings(fetched, changedUses);
-    const readImage = (name: string) => fetcher.readImage(name);
-    return { cwd, file, manifest, progress, fetched, now, changed, warnings, readImage };
+    const changed = findChangedSnippets(manifest, currentContents);
+    const changedKeys = new Set(changed.map(({ recorded }) => recorded.key));
+    const changedUses = uses.filter(({ request }) => changedKeys.has(request.key));
+    return {
+      cwd,
+      file: recordFile,
+      manifest,
+      progress,
+      fetched,
+      now: currentContents,
+      changed,
+      warnings: shownWarnings(fetched, changedUses),
+      readImage: (name) => fetcher.readImage(name),
+    };
   } finally {
     await fetcher.close();
   }
 }
 
-/** Without warnings: commands print those that concern them. */
-export const openFetcher = (cli: Cli, settings: Settings, options: Partial<FetcherOptions>): SnippetFetcher =>
-  new SnippetFetcher(settings, {
-    warn: () => {},
-    notify: cli.terminal.printError,
-    parts: { clock: cli.clock },
-    alwaysAsk: true,
-    remember: true,
-    ...options,
-  });
+/** The settings of the last build, with what a refresh may use of its caches. */
+async function readFetchSettings(
+  cli: Cli,
+  { recordFile, manifest }: BuiltProject,
+  { forRefresh, dryRun }: FetchChangesOptions,
+): Promise<Settings> {
+  const { rules } = manifest;
+  const { imageFolder, answerFolder } = cacheFolders(dirname(recordFile));
+  // A folder that does not exist means that the build does not cache, so nothing is cached here either.
+  const ifExists = (folder = '') => (existsSync(folder) ? folder : undefined);
+  return {
+    ...(await readSettings(cli, manifest)),
+    // With `sanitize`, which only a build has, a page may show other images than the content that is sent.
+    images: forRefresh && !rules.sanitizes ? rules.images : undefined,
+    imageFolder: ifExists(imageFolder),
+    // A refresh caches what it shows, so that a later build does not go back to older content.
+    answerFolder: forRefresh && !dryRun ? ifExists(answerFolder) : undefined,
+  };
+}
+
+/** Finds the images of the last build that need no download: those that are in the output, or could not be downloaded. */
+function findRecordedImages(
+  { output, snippets }: Pick<Manifest, 'output' | 'snippets'>,
+  images: Settings['images'],
+): RecordedImages {
+  const assetFolder = images && join(output, images.assets.folder);
+  const recordedImages: RecordedImages = new Map();
+  for (const { url, copy } of snippets.flatMap(imagesOf)) {
+    if (!copy) recordedImages.set(url, { flaw: 'it could not be downloaded before' });
+    else if (assetFolder && existsSync(join(assetFolder, copy.file))) recordedImages.set(url, { copy });
+  }
+  return recordedImages;
+}
+
+const imagesOf = ({ content }: RecordedSnippet) => content?.images ?? [];

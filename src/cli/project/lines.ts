@@ -1,51 +1,33 @@
-import { type CollectionEntry, entryName } from '../../failures/places.ts';
-import { fileKind } from '../../files/file-kind.ts';
-import type { SnippetUsage } from '../../record/changes.ts';
-import type { Manifest } from '../../record/manifest.ts';
-import { publishedUrl } from '../../settings/site-urls.ts';
+import { entryName } from '../../failures/places.ts';
 import { cleanText } from '../../text/clean-text.ts';
-import type { NotWritten, PlacedSnippet, Request } from '../json-output.ts';
+import type { NotWritten, PlacedSnippet, Request as RequestFacts } from '../json-output.ts';
 
-export const shownFile = (
-  { urls }: Pick<Manifest, 'urls'>,
-  file: string,
-): {
-  file: string;
-  url: string;
-} => ({
-  file,
-  url: publishedUrl(file, fileKind(file) === 'html', urls),
-});
-
-export function shownSnippet<Facts>(
-  manifest: Manifest,
-  shown: SnippetUsage,
-  facts: Facts,
-): {
-  id: number;
-  params: string | undefined;
-} & Facts & {
-    pages: {
-      file: string;
-      url: string;
-    }[];
-    collections: CollectionEntry[];
-  } {
-  const { recorded, pages, collections } = shown;
-  const { id, params } = recorded;
-  return { id, params, ...facts, pages: pages.map((file) => shownFile(manifest, file)), collections };
+/** What {@link snippetLines} says about a snippet, directly after its name. */
+interface SnippetLineEndings {
+  /** About a snippet that does not exist. */
+  missing: string;
+  /** About any other snippet. @default nothing */
+  existing?: string;
 }
 
-/** A line for each snippet, which ends with one of these texts; below it, its places. */
-export const snippetLines = (snippets: PlacedSnippet[], ifMissing: string, otherwise = ''): string[] =>
-  snippets.map((snippet) => {
-    const { pages, collections, missing } = snippet;
+/** A line for each snippet with what is said about it, and a line below for each of its places. */
+export function snippetLines(
+  snippets: readonly PlacedSnippet[],
+  { missing, existing = '' }: SnippetLineEndings,
+): string[] {
+  return snippets.map((snippet) => {
+    const { pages, collections } = snippet;
     const places = [...pages.map(({ file }) => file), ...collections.map(entryName)];
-    return `${describeSnippet(snippet)}${missing ? ifMissing : otherwise}\n    ${places.join('\n    ')}`;
+    const heading = `${describeSnippet(snippet)}${snippet.missing ? missing : existing}`;
+    return `${heading}\n    ${places.join('\n    ')}`;
   });
+}
 
-export const describeSnippet = ({ id, params }: Request) =>
-  `Snippet ${id}${params ? ` ${cleanText(params)}` : ''}`;
+export function describeSnippet({ id, params }: RequestFacts): string {
+  return params ? `Snippet ${id} ${cleanText(params)}` : `Snippet ${id}`;
+}
 
-export const notWrittenLines = (notWritten: readonly NotWritten[]): string[] =>
-  notWritten.map(({ name, reason }) => `${name} ${reason}`);
+/** A sentence for each, without a period. */
+export function notWrittenLines(notWritten: readonly NotWritten[]): string[] {
+  return notWritten.map(({ name, reason }) => `${name} ${reason}`);
+}

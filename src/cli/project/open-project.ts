@@ -4,69 +4,138 @@ import { dirname, resolve } from 'node:path';
 import { userError } from '../../failures/errors.ts';
 import { contains, shownPath } from '../../files/paths.ts';
 import type { Manifest } from '../../record/manifest.ts';
-import { type ManifestReading, readManifest } from '../../record/manifest-file.ts';
+import { type ManifestFlaw, readManifest } from '../../record/manifest-file.ts';
 import { missingNote } from '../../record/missing-note.ts';
 import { listManifests, manifestOf, manifestsIn } from '../../record/record-paths.ts';
 import { cleanText } from '../../text/clean-text.ts';
 import type { Cli } from '../terminal/cli.ts';
 
-/** Where the record of the output folder is or would be, or the only record of the project. */
-export function manifestPath({ cwd, manifest, output }: Cli): string {
-  if (manifest !== undefined) return resolve(cwd, manifest);
-  const outDir = resolve(cwd, output ?? 'dist');
-  const own = manifestOf(cwd, outDir);
-  const [only, ...others] = listManifests(cwd);
-  // During a build, and after one that failed, another record would be misleading.
-  const mayBeBuilt = existsSync(missingNote(own)) || (output === undefined && existsSync(outDir));
-  return !only || others.length > 0 || mayBeBuilt ? own : only;
+interface ProjectPaths {
+  /** The folder that the command runs in. Paths of the command line are relative to it. */
+  cwd: string;
+  /** The file of the record, whether or not it exists. */
+  recordFile: string;
 }
 
-export async function readRecord(cli: Cli): Promise<ManifestReading & { file: string }> {
-  const file = manifestPath(cli);
-  return { file, ...(await readManifest(file)) };
+/** A project with a usable record of a build. */
+export interface BuiltProject extends ProjectPaths {
+  manifest: Manifest;
+  flaw?: undefined;
+}
+
+/** A project without a usable record. */
+export interface UnbuiltProject extends ProjectPaths {
+  manifest?: undefined;
+  /** Why the record cannot be used: the end of a sentence that begins with its name. */
+  flaw: ManifestFlaw;
+}
+
+/** A project as {@link readProject} found it. It does not change when another process writes the record. */
+export type Project = BuiltProject | UnbuiltProject;
+
+/**
+ * Finds the record that a command is about: the one of `--manifest`, or else that of the output folder; or the only record of
+ * the project, if the output folder was never built.
+ *
+ * The answer changes with the files of the project. A command that has to stay with one record asks once.
+ */
+export function findRecord({ cwd, manifest, output }: Pick<Cli, 'cwd' | 'manifest' | 'output'>): string {
+  if (manifest !== undefined) return resolve(cwd, manifest);
+
+  const outDir = resolve(cwd, output ?? 'dist');
+  const ownRecord = manifestOf(cwd, outDir);
+  const [onlyRecord, ...otherRecords] = listManifests(cwd);
+  if (!onlyRecord || otherRecords.length > 0) return ownRecord;
+
+  // During a build, and after one that failed, the record of another output would be misleading.
+  const wasBuilt = existsSync(missingNote(ownRecord)) || (output === undefined && existsSync(outDir));
+  return wasBuilt ? ownRecord : onlyRecord;
 }
 
 /**
- * @throws AstroError without a usable record or the folder of `--output`; or if that is a copy of the one on record, which
- * `--manifest` allows for commands that only read.
+ * Finds and reads the record of a project. A command calls this again after anything that may have changed the record or left
+ * one elsewhere: a wait for another process, or a build.
  */
-export async function openProject(cli: Cli, writes = false): Promise<{ file: string; manifest: Manifest }> {
-  const { cwd, output } = cli;
-  const { file, manifest, flaw } = await readRecord(cli);
-  if (!manifest) throw await flawError(cwd, file, flaw);
-  if (output === undefined) return { file, manifest };
-  await requireFolder(cwd, output, 'The output folder');
-  const [passed, built] = [resolve(cwd, output), manifest.output];
-  const isChecked = (writes || cli.manifest === undefined) && existsSync(built);
-  // A server build has its pages in a folder of the output.
-  if (isChecked && !contains(realpathSync(passed), realpathSync(built))) {
-    throw userError(
-      'unusable-output',
-      `The record is about ${shownPath(cwd, built)}, which still exists, and not about ${shownPath(cwd, passed)}.`,
-      'Run the command without --output and copy the folder again, or build with --outDir, which makes another record.',
-    );
-  }
-  // Only the output has moved: a build still empties `outDir`.
-  return { file, manifest: { ...manifest, output: passed } };
+export async function readProject(cli: Cli): Promise<Project> {
+  const recordFile = findRecord(cli);
+  return { cwd: cli.cwd, recordFile, ...(await readManifest(recordFile)) };
 }
 
-async function flawError(cwd: string, file: string, flaw: string) {
-  const refuse = (message: string, hint?: string) => userError('missing-manifest', message, hint);
-  if (flaw !== 'is missing') return refuse(`The build manifest at ${file} ${flaw}.`, 'Build the site once.');
-  const why = await readFile(missingNote(file), 'utf8').catch(() => '');
-  if (why) return refuse(`${why} There is no record at ${file}.`, 'Build again.');
-  const message = `No build manifest found at ${file}.`;
-  const others: string[] = [];
-  for (const record of manifestsIn(dirname(file))) {
-    const { manifest } = await readManifest(record);
-    if (manifest) others.push(`${shownPath(cwd, manifest.output)} (${shownPath(cwd, record)})`);
+interface RequireOptions {
+  /** Whether the command writes to the output, and not only reads. */
+  writes: boolean;
+}
+
+/** Reads a project for a command that only reads, and needs a record. @throws AstroError as {@link requireRecord} */
+export async function openProject(cli: Cli): Promise<BuiltProject> {
+  return requireRecord(cli, await readProject(cli), { writes: false });
+}
+
+/**
+ * Makes sure that a command can work with a project.
+ *
+ * @returns the project with the output where it is now: in the folder of `--output`, if that is given
+ * @throws AstroError without a usable record or the folder of `--output`; or if that folder is a copy of the output on record,
+ * which `--manifest` allows for commands that only read
+ */
+export async function requireRecord(
+  cli: Pick<Cli, 'manifest' | 'output'>,
+  project: Project,
+  { writes }: RequireOptions,
+): Promise<BuiltProject> {
+  const { cwd } = project;
+  const { output } = cli;
+  if (!project.manifest) throw await missingRecordError(project);
+  if (output === undefined) return project;
+
+  await requireFolder(cwd, output, 'The output folder');
+  const passedOutput = resolve(cwd, output);
+  const recordedOutput = project.manifest.output;
+  const mustBeOutput = writes || cli.manifest === undefined;
+  if (mustBeOutput && existsSync(recordedOutput)) {
+    // A server build has its pages in a folder of the output, and the record is about that folder.
+    const isRecorded = contains(realpathSync(passedOutput), realpathSync(recordedOutput));
+    if (!isRecorded) {
+      throw userError(
+        'unusable-output',
+        `The record is about ${shownPath(cwd, recordedOutput)}, which still exists, and not about ${shownPath(cwd, passedOutput)}.`,
+        'Run the command without --output and copy the folder again, or build with --outDir, which makes another record.',
+      );
+    }
   }
-  if (others.length === 0) return refuse(message);
+  // `outDir` stays as it is on record: only the output has moved, and a build still empties `outDir`.
+  return { ...project, manifest: { ...project.manifest, output: passedOutput } };
+}
+
+/** The error for a project without a usable record, with what is known about why. */
+async function missingRecordError({ cwd, recordFile, flaw }: UnbuiltProject) {
+  const missing = (message: string, hint?: string) => userError('missing-manifest', message, hint);
+  if (flaw !== 'is missing') {
+    return missing(`The build manifest at ${recordFile} ${flaw}.`, 'Build the site once.');
+  }
+
+  const reason = await readFile(missingNote(recordFile), 'utf8').catch(() => '');
+  if (reason) return missing(`${reason} There is no record at ${recordFile}.`, 'Build again.');
+
+  const message = `No build manifest found at ${recordFile}.`;
+  const otherRecords: string[] = [];
+  for (const record of manifestsIn(dirname(recordFile))) {
+    const { manifest } = await readManifest(record);
+    if (manifest) otherRecords.push(`${shownPath(cwd, manifest.output)} (${shownPath(cwd, record)})`);
+  }
+  if (otherRecords.length === 0) return missing(message);
   const hint =
     'Build the site once, or name the folder of another build with --output. If that folder was moved or copied, also pass its record to --manifest.';
-  return refuse(`${message} Other records: ${others.join(', ')}.`, hint);
+  return missing(`${message} Other records: ${otherRecords.join(', ')}.`, hint);
 }
 
+/**
+ * Checks that a folder exists.
+ *
+ * @param folder relative to `cwd`
+ * @param name what the folder is, as the beginning of the message
+ * @throws AstroError if there is no such folder
+ */
 export async function requireFolder(cwd: string, folder: string, name: string, hint?: string): Promise<void> {
   const stats = await stat(resolve(cwd, folder)).catch(() => undefined);
   if (stats?.isDirectory()) return;

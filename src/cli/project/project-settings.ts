@@ -3,27 +3,38 @@ import type { Manifest } from '../../record/manifest.ts';
 import { type Environment, environmentVariables, readEnvironment } from '../../settings/environment.ts';
 import { parseOptions } from '../../settings/parse-options.ts';
 import { resolveSettings, type Settings } from '../../settings/settings.ts';
-import type { Cli } from '../terminal/cli.ts';
+import type { CliHost } from '../terminal/cli-host.ts';
 
-/** Those of the last build. The key comes from the environment, as do base URLs that were not options: a service may move. */
-export async function readSettings(cli: Cli, manifest: Manifest | undefined): Promise<Settings> {
-  const environment = await readVariables(cli, manifest);
+/** The variables and the folder of the process that a command runs in. */
+type HostEnvironment = Pick<CliHost, 'cwd' | 'env'>;
+
+/**
+ * Reads the settings of the last build from its record, as the command line does not load the Astro config. The environment
+ * is read anew: the key is not on record, and a base URL that was no option may have changed, as a service may move.
+ *
+ * @param manifest the record; without one, all options have their defaults
+ */
+export async function readSettings(host: HostEnvironment, manifest: Manifest | undefined): Promise<Settings> {
+  const environment = await readVariables(host, manifest);
   if (!manifest) return resolveSettings(parseOptions({}), environment);
-  const { urlOptions, renderBaseUrl, retrieveBaseUrl, ...recorded } = manifest.settings;
-  const urls = Object.fromEntries(urlOptions.map((name) => [name, manifest.settings[name]]));
-  const settings = resolveSettings(parseOptions(urls), {
+
+  const { urlOptions, renderBaseUrl, retrieveBaseUrl, ...recordedSettings } = manifest.settings;
+  const baseUrlOptions = Object.fromEntries(urlOptions.map((name) => [name, manifest.settings[name]]));
+  const settings = resolveSettings(parseOptions(baseUrlOptions), {
     [environmentVariables.renderBaseUrl]: renderBaseUrl,
     [environmentVariables.retrieveBaseUrl]: retrieveBaseUrl,
     ...environment,
   });
-  const { sanitizes, editLinks, images, ...rules } = manifest.rules;
-  // `sanitize` cannot be recorded, and the other rules are about sanitized content.
-  return { ...settings, ...recorded, ...(sanitizes ? {} : rules) };
+
+  const { sanitizes, editLinks, images, ...recordedRules } = manifest.rules;
+  // A build with `sanitize`, a function that is not on record, applies the other rules to what that function returns. They
+  // could fail for the content as it is sent.
+  return { ...settings, ...recordedSettings, ...(sanitizes ? {} : recordedRules) };
 }
 
-/** As the last build did, or without one as a build without `--mode` would. */
-export function readVariables(cli: Cli, manifest?: Manifest): Promise<Environment> {
-  const { mode = 'production', directory = '' } = { ...manifest?.environment };
-  const folder = directory !== false && resolve(cli.cwd, directory);
-  return readEnvironment({ mode, directory: folder }, cli);
+/** Reads the environment as the last build did. Without a record, as a build without `--mode` would. */
+export function readVariables(host: HostEnvironment, manifest?: Manifest): Promise<Environment> {
+  const { mode = 'production', directory = '' } = manifest?.environment ?? {};
+  const folder = directory !== false && resolve(host.cwd, directory);
+  return readEnvironment({ mode, directory: folder }, host);
 }

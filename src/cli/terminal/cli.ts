@@ -1,12 +1,13 @@
 import type { CliHost } from './cli-host.ts';
 import type { Terminal } from './terminal.ts';
 
+/** What every command gets: the host, a terminal to print to, and the options before the name of the command. */
 export interface Cli extends CliHost {
   terminal: Terminal;
-  /** The record, if not in Astro's default `cacheDir`. */
+  /** The path of the record that `--manifest` names; absent if the record is to be looked for. */
   manifest?: string | undefined;
-  /** The output folder, if moved after the build. */
+  /** The folder that `--output` names: the output, if it was moved after the build. */
   output?: string | undefined;
-  /** Once aborted, nothing more is begun. */
+  /** Aborted when a `watch` ends: nothing more is begun then. */
   signal?: AbortSignal;
 }

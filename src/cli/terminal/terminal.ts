@@ -2,24 +2,35 @@ import { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
 import { cleanJson, cleanLines, cleanText } from '../../text/clean-text.ts';
 import { type Progress, throttledProgress } from '../../text/progress.ts';
+import type { Document } from '../json-output.ts';
 import type { CliHost, OutputStream } from './cli-host.ts';
-import { exitCodes, toFailureResult } from './exit-codes.ts';
+import { exitCodes } from './exit-codes.ts';
+import { toFailureResult } from './failure-result.ts';
+
+/** What a command returns to be shown: its JSON document, without the fields that are the same in all of its documents. */
+export type CommandResult<Output extends Document> = Omit<Output, 'version' | 'command'>;
+
+/** The start of a line that is shown in color: a line of a diff, or the outcome of a check of `doctor`. */
+const coloredLines = /^ {4}([-+@]).*|^ {2}(ok|FAILED)/gm;
 
 const lineColors = { '+': 'green', '-': 'red', '@': 'cyan', ok: 'green', FAILED: 'red' } as const;
 
-const coloredLines = /^ {4}([-+@]).*|^ {2}(ok|FAILED)/gm;
-
+/** Goes to the start of the line, and erases the line. */
 const eraseLine = '\r\u001b[2K';
 
-/** Cleans all that it shows: most contains text from outside. */
+/**
+ * Prints what commands have to say: text for people, or JSON with `--json`. All text is cleaned, because most of it contains
+ * text from outside.
+ */
 export class Terminal {
   readonly #host: CliHost;
-  #hasStatus = false;
-  /** Whether to print times, and no progress. */
+  /** Whether the last line is one of progress, which the next output erases. */
+  #showsProgress = false;
+  /** Whether the output is a log: lines with the time, and no progress. */
   isLog = false;
-  /** The name of the command, if it prints JSON. */
+  /** The name of the command if it prints JSON; `undefined` if it prints text. */
   json: string | undefined;
-  /** Of the last document or failure, unless a command sets it. */
+  /** The exit status of the last document or failure that was shown, unless a command sets another. */
   exitStatus: number = exitCodes.ok;
 
   constructor(host: CliHost) {
@@ -29,37 +40,30 @@ export class Terminal {
   readonly print = (
     text: string,
     stream: OutputStream = this.#host.stdout,
-    paint = (clean: string): string => clean,
+    colorize = (cleaned: string): string => cleaned,
   ): void => {
-    this.clearStatus();
+    this.clearProgress();
     const time = this.isLog ? `${new Date().toTimeString().slice(0, 8)} ` : '';
-    stream.write(`${paint(cleanLines(text)).replace(/^(?=.)/gm, time)}\n`);
+    const nonEmptyLines = /^(?=.)/gm;
+    stream.write(`${colorize(cleanLines(text)).replace(nonEmptyLines, time)}\n`);
   };
 
   readonly printError = (text: string): void => this.print(text, this.#host.stderr);
 
-  printJson(output: object): void {
+  printJson(document: object): void {
+    // Each event of `watch` is one line.
     const indent = this.json === 'watch' ? 0 : 2;
-    this.#host.stdout.write(`${cleanJson({ version: 1, command: this.json, ...output }, indent)}\n`);
+    this.#host.stdout.write(`${cleanJson({ version: 1, command: this.json, ...document }, indent)}\n`);
   }
 
-  /** Prints a document as JSON, or its text, in color where there are colors. */
-  show(document: { exitStatus: number }, textOf: () => string): void {
-    this.exitStatus = document.exitStatus;
-    if (this.json) this.printJson(document);
-    else this.print(textOf(), this.#host.stdout, this.#colored);
+  /** Prints the result of a command as JSON, or as text, in color where the output supports it. */
+  show(result: { exitStatus: number }, toText: () => string): void {
+    this.exitStatus = result.exitStatus;
+    if (this.json) this.printJson(result);
+    else this.print(toText(), this.#host.stdout, this.#colorize);
   }
 
-  readonly #colored = (clean: string) => {
-    const { stdout, env } = this.#host;
-    const isTerminal = stdout.isTTY || env['FORCE_COLOR'] !== undefined;
-    // As `styleText` decides it, which reads the variables of the process.
-    if (!isTerminal || WriteStream.prototype.getColorDepth(env) <= 2) return clean;
-    return clean.replace(coloredLines, (line, sign: keyof typeof lineColors, mark: keyof typeof lineColors) =>
-      styleText(lineColors[sign ?? mark], line, { validateStream: false }),
-    );
-  };
-
+  /** Prints why a command failed, and as JSON too if the command prints JSON. */
   showFailure(thrown: unknown): void {
     const { text, exitStatus, error } = toFailureResult(thrown);
     this.exitStatus = exitStatus;
@@ -67,24 +71,38 @@ export class Terminal {
     if (this.json && exitStatus !== exitCodes.ok) this.printJson({ exitStatus, error });
   }
 
-  /** How far a long command is: on a terminal, in one line that is rewritten. */
+  /** Shows the progress of a long command on standard error: on a terminal in one line that is rewritten. */
   openProgress(): Progress {
     const { stderr, env, clock } = this.#host;
     if (this.json || this.isLog) return () => {};
-    if (!stderr.isTTY || env['TERM'] === 'dumb') {
+
+    const canRewrite = stderr.isTTY && env['TERM'] !== 'dumb';
+    if (!canRewrite) {
       return throttledProgress({ delay: 10_000, interval: 10_000 }, this.printError, clock.now);
     }
     const rewrite = (line: string) => {
       // A line that wraps could not be erased.
-      const width = (stderr.columns || 80) - 1;
-      stderr.write(`${eraseLine}${Array.from(cleanText(line)).slice(0, width).join('')}`);
-      this.#hasStatus = true;
+      const maxWidth = (stderr.columns || 80) - 1;
+      stderr.write(`${eraseLine}${Array.from(cleanText(line)).slice(0, maxWidth).join('')}`);
+      this.#showsProgress = true;
     };
     return throttledProgress({ delay: 2_000, interval: 100 }, rewrite, clock.now);
   }
 
-  clearStatus(): void {
-    if (this.#hasStatus) this.#host.stderr.write(eraseLine);
-    this.#hasStatus = false;
+  clearProgress(): void {
+    if (this.#showsProgress) this.#host.stderr.write(eraseLine);
+    this.#showsProgress = false;
   }
+
+  readonly #colorize = (cleaned: string) => {
+    const { stdout, env } = this.#host;
+    const wantsColor = stdout.isTTY || env['FORCE_COLOR'] !== undefined;
+    // `styleText` would decide by the variables of the process, and not by the host's: the depth is asked for here.
+    if (!wantsColor || WriteStream.prototype.getColorDepth(env) <= 2) return cleaned;
+
+    type Mark = keyof typeof lineColors;
+    return cleaned.replace(coloredLines, (line, diffMark: Mark, outcome: Mark) =>
+      styleText(lineColors[diffMark ?? outcome], line, { validateStream: false }),
+    );
+  };
 }

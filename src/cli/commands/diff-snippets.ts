@@ -1,0 +1,47 @@
+import { findChangedSnippets } from '../../record/changes.ts';
+import type { RefreshPlan } from '../../refresh/plan-refresh.ts';
+import { count } from '../../text/format.ts';
+import type { RefreshOutput } from '../json-output.ts';
+import type { FetchedChanges } from '../project/fetch-changes.ts';
+import { toShownFile } from '../project/placed-snippet.ts';
+
+type SnippetDiffs = NonNullable<RefreshOutput['diffs']>;
+
+/** How many lines a diff may remove or add. The time to find a diff grows with the square of this. */
+const maxEditLength = 1_000;
+
+/** For `refresh --dry-run`: a unified diff of each snippet that would change on the planned pages. */
+export async function diffSnippets(
+  { manifest, fetched, now: currentContents }: FetchedChanges,
+  { pages: plannedPages }: RefreshPlan,
+): Promise<SnippetDiffs> {
+  const { createTwoFilesPatch, FILE_HEADERS_ONLY } = await import('diff');
+  const options = { context: 2, headerOptions: FILE_HEADERS_ONLY, maxEditLength };
+
+  const files = plannedPages.map(({ page }) => page);
+  const changedSnippets = findChangedSnippets({ ...manifest, files, collections: [] }, currentContents);
+  const diffs: SnippetDiffs = [];
+  for (const { recorded, pages } of changedSnippets) {
+    const { id, params, key } = recorded;
+    const oldText = recorded.content?.text ?? '';
+    const newText = fetched.get(key)?.content ?? '';
+    // A page that the last refresh has left out shows older content, which is not on record.
+    if (oldText === newText) continue;
+
+    const patch =
+      createTwoFilesPatch('on the site', 'published', oldText, newText, '', '', options) ??
+      `--- on the site\n+++ published\nToo different to compare line by line: ${countLines(oldText)} before, ${countLines(newText)} after.\n`;
+    diffs.push({
+      id,
+      params,
+      pages: pages.map((name) => toShownFile(manifest, name)),
+      // The marker is about files. The content of a snippet need not end with a line break.
+      patch: patch.replaceAll('\n\\ No newline at end of file', ''),
+    });
+  }
+  return diffs;
+}
+
+function countLines(text: string) {
+  return count(text.replace(/\n$/, '').split('\n').length, 'line');
+}

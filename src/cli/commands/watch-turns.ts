@@ -1,0 +1,203 @@
+import type { UserError } from '../../failures/errors.ts';
+import { formatDuration } from '../../text/format.ts';
+import { deploy, markForDeploy, needsDeploy } from '../deploy/deployments.ts';
+import { runWithLists } from '../deploy/run-command.ts';
+import type { NotWritten, RefreshOutput, WatchEvent } from '../json-output.ts';
+import { checkPatience } from '../project/fetch-changes.ts';
+import { notWrittenLines } from '../project/lines.ts';
+import { readProject } from '../project/open-project.ts';
+import type { Cli } from '../terminal/cli.ts';
+import { exitCodes } from '../terminal/exit-codes.ts';
+import { toFailureResult } from '../terminal/failure-result.ts';
+import { type RefreshOptions, refreshSite } from './refresh.ts';
+
+/** What a turn does besides refreshing the site. */
+export interface TurnOptions extends Pick<RefreshOptions, 'skipModified' | 'after'> {
+  /** The time between two turns, in milliseconds. */
+  every: number;
+  /** The command that builds the site, if a refresh is not enough. */
+  build?: string | undefined;
+  /** The command that deploys the site after changes. */
+  exec?: string | undefined;
+}
+
+/** Prints an event: with `--json` as JSON, else as its text. An event without text is for JSON only. */
+export type PrintEvent = (event: WatchEvent, text?: string) => void;
+
+/** How the site is after a refresh. */
+type TurnResult =
+  /** Everything shows what is published. */
+  | { kind: 'current' }
+  /** Only a build can update something. Two causes are equal if the same has to be built, with the same contents. */
+  | { kind: 'needs-build'; cause: string }
+  /** There is no usable record, so the site has to be built. */
+  | { kind: 'no-record' }
+  /** The refresh or the command of `--after` failed, and is repeated in the next turn. */
+  | { kind: 'unknown' };
+
+/** A build that failed, which is repeated after a pause, or as soon as there is another cause to build. */
+interface FailedBuild {
+  /** The cause of the build; `undefined` if there was no usable record. */
+  cause: string | undefined;
+  /** How long no build is made, in milliseconds. Doubled with each failure. */
+  pause: number;
+  /** When the pause ends, by the clock of the command. */
+  pausedUntil: number;
+}
+
+/** The longest pause after a failed build, in milliseconds, unless turns are further apart. */
+const maxPause = 600_000;
+
+/**
+ * The turns of a watch. Each refreshes the site, builds it if that is not enough, and deploys it if something has changed.
+ * Between turns, this remembers what was reported, so that no turn repeats the last one's report, and which build has failed.
+ */
+export class WatchTurns {
+  readonly #options: TurnOptions;
+  readonly #print: PrintEvent;
+  /** The kind of trouble that was reported last; empty since a refresh succeeded. */
+  #reportedTrouble = '';
+  /** What was reported last as needing a build, as lines; empty if nothing needs one. */
+  #reportedReasons = '';
+  #failedBuild: FailedBuild | undefined;
+
+  constructor(options: TurnOptions, print: PrintEvent) {
+    this.#options = options;
+    this.#print = print;
+  }
+
+  /** Makes one turn. @returns whether the site shows what is published, and is deployed */
+  async run(cli: Cli): Promise<boolean> {
+    const { build, exec } = this.#options;
+    let result = await this.#refresh(cli);
+    this.#forgetOtherBuild(result);
+
+    const needsBuild = result.kind === 'needs-build' || result.kind === 'no-record';
+    const mayBuild = cli.clock.now() >= (this.#failedBuild?.pausedUntil ?? 0) && !cli.signal?.aborted;
+    if (build && needsBuild && mayBuild) {
+      const cause = result.kind === 'needs-build' ? result.cause : undefined;
+      if (await this.#build(cli, build, cause)) result = { kind: 'current' };
+    }
+
+    // The output may be what a failed build has left. It is not deployed.
+    const mayDeploy = !this.#failedBuild && !cli.signal?.aborted;
+    if (exec && mayDeploy && (await needsDeploy(await readProject(cli)))) await this.#deploy(cli, exec);
+
+    if (result.kind !== 'current') return false;
+    return !exec || !(await needsDeploy(await readProject(cli)));
+  }
+
+  /** Ends the pause after a failed build when the site is current, or something else has to be built. */
+  #forgetOtherBuild(result: TurnResult) {
+    // A failed build also removes the record. That alone is no reason to build again.
+    const isOther = result.kind === 'needs-build' && result.cause !== this.#failedBuild?.cause;
+    if (result.kind === 'current' || isOther) this.#failedBuild = undefined;
+  }
+
+  async #refresh(cli: Cli): Promise<TurnResult> {
+    this.#print({ event: 'checking' });
+    try {
+      const options = { ...this.#options, patience: checkPatience };
+      const { result, contentsKey } = await refreshSite(cli, options);
+      this.#reportRecovery();
+      this.#reportWritten(result.written);
+      this.#reportNotWritten(result.notWritten);
+
+      if (result.after?.exitStatus) {
+        this.#reportFailedAfter(result.after.exitStatus);
+        return { kind: 'unknown' };
+      }
+      if (this.#reportedReasons === '') return { kind: 'current' };
+      return { kind: 'needs-build', cause: `${this.#reportedReasons}\n${contentsKey}` };
+    } catch (thrown) {
+      return this.#handleFailure(thrown);
+    }
+  }
+
+  #handleFailure(thrown: unknown): TurnResult {
+    const { exitStatus, error } = toFailureResult(thrown);
+    const { message, code, hint } = error;
+    if (this.#options.build && exitStatus === exitCodes.needsBuild) {
+      this.#reportNotWritten([{ name: 'The site', reason: `has no usable record: ${message} [${code}]` }]);
+      return { kind: 'no-record' };
+    }
+
+    // Messages of the same trouble have details that change each time, such as the number of attempts. Codes do not change.
+    const trouble = (thrown as Partial<UserError>).codes?.join() ?? message;
+    if (trouble !== this.#reportedTrouble) {
+      const lines = [message, hint, 'The site stays as it is until then.'];
+      this.#print({ event: 'trouble', error }, lines.filter(Boolean).join('\n'));
+    }
+    this.#reportedTrouble = trouble;
+    return { kind: 'unknown' };
+  }
+
+  #reportRecovery() {
+    if (this.#reportedTrouble) this.#print({ event: 'recovered' }, 'The check succeeded again.');
+    this.#reportedTrouble = '';
+  }
+
+  #reportWritten(written: RefreshOutput['written']) {
+    if (written.length === 0) return;
+    const lines = written.map(({ file }) => `Updated ${file}`);
+    this.#print({ event: 'written', written }, lines.join('\n'));
+  }
+
+  #reportNotWritten(notWritten: NotWritten[]) {
+    const reasons = notWrittenLines(notWritten).join('\n');
+    const advice = this.#options.build ? '' : '\nBuild the site to update these pages.';
+    if (reasons && reasons !== this.#reportedReasons) {
+      this.#print({ event: 'not-written', notWritten }, reasons + advice);
+    }
+    this.#reportedReasons = reasons;
+  }
+
+  #reportFailedAfter(exitStatus: number) {
+    const text = `The command of --after exited with status ${exitStatus}, so what was made from the pages may be out of date. It is run again with the next check.`;
+    this.#print({ event: 'after-failed', exitStatus }, text);
+  }
+
+  /** Runs the command of `--build`. @returns whether it has built the site */
+  async #build(cli: Cli, command: string, cause: string | undefined): Promise<boolean> {
+    const { manifest: previousManifest } = await readProject(cli);
+    this.#print({ event: 'building' }, 'Building the site.');
+    const status = await runWithLists(cli, command, undefined);
+
+    // The build may have left its record elsewhere.
+    const project = await readProject(cli);
+    const { recordFile, manifest } = project;
+    // Also a build that fails may have changed any file.
+    if (this.#options.exec) await markForDeploy(project, undefined);
+    const hasNewRecord = manifest && manifest.builtAt !== previousManifest?.builtAt;
+    if (status === 0 && hasNewRecord) {
+      this.#print({ event: 'built', succeeded: true });
+      this.#failedBuild = undefined;
+      this.#reportedReasons = '';
+      return true;
+    }
+
+    const problem = status
+      ? `exited with status ${status}`
+      : `left no new record of a build at ${recordFile}`;
+    const pause = this.#nextPause();
+    this.#failedBuild = { cause, pause, pausedUntil: cli.clock.now() + pause };
+    const again = `It is run again in ${formatDuration(pause, 'long')}, or when something else changes.`;
+    this.#print(
+      { event: 'built', succeeded: false, problem, retryMilliseconds: pause },
+      `The command of --build ${problem}. ${again}`,
+    );
+    return false;
+  }
+
+  #nextPause() {
+    const { every } = this.#options;
+    return Math.max(every, Math.min(maxPause, 2 * (this.#failedBuild?.pause ?? every)));
+  }
+
+  async #deploy(cli: Cli, command: string) {
+    const status = await deploy(cli, command);
+    const problem = status ? `exited with status ${status}` : undefined;
+    const text = problem && `The command of --exec ${problem}. It is run again with the next check.`;
+    this.#print({ event: 'deployed', succeeded: status === 0, problem }, text);
+  }
+}
