@@ -1,7 +1,8 @@
 // What `--json` prints, for scripts. Tests compare what commands print with these types.
 //
-// A command prints one document, and `watch` one event a line. If a command fails, its document is an `ErrorOutput`. Times are
-// ISO 8601 in UTC, and sizes are bytes of UTF-8. A property that is `undefined` in a type is left out of the JSON text.
+// A command prints one document, and `watch` one event a line. If a command fails, its document is an
+// `ErrorOutput`. Times are ISO 8601 in UTC, and sizes are bytes of UTF-8. A property that is `undefined` in a
+// type is left out of the JSON text.
 //
 // Within a version, properties and events may be added. None is removed, and none changes its meaning.
 
@@ -50,7 +51,9 @@ export interface ShownSnippet extends PlacedSnippet {
 interface ContentFacts {
   /** A hash of the content: equal for equal contents. */
   hash: string;
-  /** Whether the content was rendered or retrieved: variant B or A of the service (specification, section 4). */
+  /**
+   * Whether the content was rendered or retrieved: variant B or A of the service (specification, section 4).
+   */
   variant: 'render' | 'retrieve';
   /** When the content was fetched. */
   fetchedAt: string;
@@ -70,7 +73,9 @@ export interface NotWritten {
 
 /** A file that was written, or would be. */
 interface WrittenFile extends ShownFile {
-  /** The snippets that change in the file. A hash is absent if children were shown before, or are shown now. */
+  /**
+   * The snippets that change in the file. A hash is absent if children were shown before, or are shown now.
+   */
   snippets: (Request & { oldHash?: string | undefined; newHash?: string | undefined })[];
 }
 
@@ -94,15 +99,20 @@ export interface ListOutput extends Document<'list'> {
 }
 
 /**
- * `check --json`: which snippets have changed since the build. With `--exec`, the process exits with the status of that
- * command instead of `exitStatus`.
+ * `check --json`: which snippets have changed since the build. With `--exec`, the process exits with the
+ * status of that command instead of `exitStatus`.
  */
 export interface CheckOutput extends Document<'check'> {
   /** How many snippets were compared with the service. */
   compared: number;
-  /** The snippets that have changed, with the hash of the new content; absent if the snippet no longer exists. */
+  /**
+   * The snippets that have changed, with the hash of the new content; absent if the snippet no longer exists.
+   */
   changed: (PlacedSnippet & { newHash?: string | undefined })[];
-  /** What earlier commands have left undone. With `--output`, also files of the output that only a build can update. */
+  /**
+   * What earlier commands have left undone. With `--output`, also files of the output that only a build can
+   * update.
+   */
   unfinished: NotWritten[];
 }
 
@@ -125,7 +135,9 @@ export interface RefreshOutput extends Document<'refresh'> {
 export interface DoctorOutput extends Document<'doctor'> {
   /** Whether no check failed. */
   ready: boolean;
-  /** The checks in the order in which they were made. Some failures leave out the checks that would follow. */
+  /**
+   * The checks in the order in which they were made. Some failures leave out the checks that would follow.
+   */
   checks: {
     /** What the check is about: the environment, or one of the variants of the service. */
     group: 'environment' | 'render' | 'retrieve';
@@ -150,13 +162,13 @@ export interface ReportOutput extends Document<'report'> {
   /** The time of the build or refresh that changes are counted from; absent if none is on record. */
   comparedWith?: string | undefined;
   /**
-   * Sums over the site. `pages` are the files that show snippets, `embeds` those in them, `bytes` the sizes of all contents,
-   * and `changed` the snippets that were added, have changed or are gone.
+   * Sums over the site. `pages` are the files that show snippets, `embeds` those in them, `bytes` the sizes
+   * of all contents, and `changed` the snippets that were added, have changed or are gone.
    */
   totals: Record<'snippets' | 'pages' | 'embeds' | 'bytes' | 'slowestMilliseconds' | 'changed', number>;
   /**
-   * The snippets of the site, and those that it no longer shows: these are `gone`, and have no places. All changes are
-   * `unknown` if nothing is on record to compare with.
+   * The snippets of the site, and those that it no longer shows: these are `gone`, and have no places. All
+   * changes are `unknown` if nothing is on record to compare with.
    */
   snippets: (ShownSnippet & { change: 'added' | 'changed' | 'gone' | 'same' | 'unknown' })[];
 }
@@ -164,11 +176,17 @@ export interface ReportOutput extends Document<'report'> {
 /** `watch --json`: one line, with the time when it happened. */
 export type WatchOutput = WatchEvent & { version: 1; command: 'watch'; at: string };
 
-/** What happens in a watch. A watch makes one turn after the other: each begins with `checking` and ends with `waiting`. */
+/**
+ * What happens in a watch. A watch makes one turn after the other: each begins with `checking` and ends with
+ * `waiting`.
+ */
 export type WatchEvent =
   /** The watch begins: printed once. With `--listen`, `url` is where calls are accepted. */
   | { event: 'started'; everyMilliseconds: number; url?: string | undefined }
-  /** With `--listen`: a call has arrived or was refused, for people. At most once a minute for each of the two. */
+  /**
+   * With `--listen`: a call has arrived or was refused, for people. At most once a minute for each of the
+   * two.
+   */
   | { event: 'call'; message: string }
   /** A turn begins. */
   | { event: 'checking' }
@@ -189,8 +207,8 @@ export type WatchEvent =
   /** The command of `--exec` has ended. If it failed, it is run again with the next check. */
   | (Ended & { event: 'deployed' })
   /**
-   * A turn has ended. The next begins after `milliseconds`, or with a call. `upToDate` says whether everything that is
-   * published is shown and deployed.
+   * A turn has ended. The next begins after `milliseconds`, or with a call. `upToDate` says whether
+   * everything that is published is shown and deployed.
    */
   | { event: 'waiting'; upToDate: boolean; milliseconds: number };
 

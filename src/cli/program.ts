@@ -14,7 +14,7 @@ export async function runCli(argv: readonly string[], host: CliHost): Promise<nu
   return terminal.exitStatus;
 }
 
-/** What exit statuses mean for a command, by the names of {@link exitCodes}. */
+/** The meanings of exit statuses for a command, by the names of {@link exitCodes}. */
 type StatusMeanings = Partial<Record<keyof typeof exitCodes, string>>;
 
 const offline: StatusMeanings = { ok: 'done', needsBuild: 'no usable record: build' };
@@ -103,7 +103,10 @@ export function createProgram(cli: Cli, argv: readonly string[] = []): Command {
   return program;
 }
 
-/** Creates the program without commands. Before one runs, its `cli` gets the options that stand before its name. */
+/**
+ * Creates the program without commands. Before one runs, its `cli` gets the options that stand before its
+ * name.
+ */
 function createRoot(cli: Cli, argv: readonly string[]): Command {
   const { stdout, stderr, terminal } = cli;
   return (
@@ -113,7 +116,8 @@ function createRoot(cli: Cli, argv: readonly string[]): Command {
       )
       .version(packageVersion)
       .showHelpAfterError()
-      // Commander would end the process with status 1 for wrong usage, which is the status of a command that failed.
+      // Commander would end the process with status 1 for wrong usage, which is the status of a command that
+      // failed.
       .exitOverride()
       .configureOutput({
         writeOut: (text) => stdout.write(text),

@@ -7,8 +7,8 @@ import { type Environment, environmentVariables } from '../settings/environment.
 import { protectKey } from '../text/known-keys.ts';
 
 /**
- * Reads the secret that calls are signed with, as Standard Webhooks define it: in base64 after the prefix `whsec_`, or the
- * text itself without that prefix. The secret is kept out of all output from then on.
+ * Reads the secret that calls are signed with, as Standard Webhooks define it: in base64 after the prefix
+ * `whsec_`, or the text itself without that prefix. The secret is kept out of all output from then on.
  *
  * @throws AstroError if the secret is not set, malformed or too short
  */
@@ -26,7 +26,7 @@ export function readWebhookSecret(environment: Environment): Webhook {
   return new Webhook(key, { format: 'raw' });
 }
 
-/** Where a server listens. */
+/** An address that a server listens at. */
 export interface ListenAddress {
   /** An IP address or a name of this machine. */
   host: string;
@@ -40,7 +40,10 @@ export interface ListenOptions {
   webhook: Webhook;
   /** Called for each signed call. The body of the call is not used. */
   onCall(): void;
-  /** Called with lines about calls, at most once a minute for accepted and for refused ones, and about the server. */
+  /**
+   * Called with lines about calls, at most once a minute for accepted and for refused ones, and about the
+   * server.
+   */
   log(line: string): void;
   /** How long a call may take to arrive, in milliseconds. @default 10,000 */
   patience?: number;
@@ -48,7 +51,7 @@ export interface ListenOptions {
   signal: AbortSignal;
 }
 
-/** What becomes of a call. */
+/** How a call is answered. */
 type CallVerdict =
   | { status: 202 }
   /** The reason is for the log, and quotes nothing of the call. The caller only gets the status. */
@@ -57,7 +60,7 @@ type CallVerdict =
 /** More connections are dropped: calls are rare. */
 const maxConnections = 50;
 
-/** In bytes. The payload of an event takes less than 1 KiB. */
+/** The longest body that is read, in bytes. The payload of an event takes less than 1 KiB. */
 const maxBodyLength = 64 * 1024;
 
 /**
@@ -72,7 +75,7 @@ export async function listen(options: ListenOptions): Promise<string> {
   await once(server.listen(address), 'listening').catch(({ code }: NodeJS.ErrnoException) => {
     throw userError('cannot-listen', `Could not listen at ${address.host}:${address.port}: ${code}.`);
   });
-  // Without a listener, an error such as too many open files would crash Node.
+  // An error without a listener, such as too many open files, would crash Node.
   server.on('error', ({ message }) => log(message));
   signal.addEventListener('abort', () => void server.close().closeAllConnections());
 
@@ -89,7 +92,7 @@ function createCallServer({ webhook, onCall, log, patience = 10_000 }: ListenOpt
   const logRefused = onceAMinute(log);
 
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    // Without a listener, a client that ends the connection early would crash Node.
+    // A client that ends the connection early would crash Node if nothing listened to the error.
     response.on('error', () => {});
     const verdict = await judgeCall(request, webhook);
     if (verdict.status === 405) response.setHeader('allow', 'POST');
@@ -148,8 +151,8 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
 }
 
 /**
- * Limits lines of one kind to one a minute, so that a flood of calls does not fill a log. The next line says how many calls
- * there were.
+ * Limits lines of one kind to one a minute, so that a flood of calls does not fill a log. The next line says
+ * how many calls there were.
  */
 function onceAMinute(log: ListenOptions['log']): ListenOptions['log'] {
   let callCount = 0;

@@ -30,7 +30,10 @@ export async function check(cli: Cli, { exec }: CheckOptions): Promise<void> {
   await showChanges(cli, project, { ignoresDeploy });
 }
 
-/** Checks, and runs a command if something has changed or there is no usable record; again with each check until it succeeds. */
+/**
+ * Checks, and runs a command if something has changed or there is no usable record; again with each check
+ * until it succeeds.
+ */
 async function checkAndDeploy(cli: Cli, exec: string) {
   const { terminal } = cli;
   await withCommandLock(cli, findRecord(cli), async (inner) => {
@@ -64,7 +67,10 @@ async function checkAndDeploy(cli: Cli, exec: string) {
   });
 }
 
-/** The files that a deploy is about; `undefined` if not known: which pages show an entry of a collection is not on record. */
+/**
+ * The files that a deploy is about; `undefined` if not known: which pages show an entry of a collection is
+ * not on record.
+ */
 function changedFilesOf({ changed, unfinished }: CommandResult<CheckOutput>) {
   const isKnown =
     unfinished.every((item) => item === deployPending) &&
@@ -107,7 +113,10 @@ async function showChanges(cli: Cli, project: Project, { ignoresDeploy }: ShowOp
   return result;
 }
 
-/** With `--output`, compares the files of the output with the record. Without, a check is about the record alone. */
+/**
+ * Compares the files of the output with the record, if `--output` names the output. Otherwise a check is
+ * about the record alone.
+ */
 async function findPagesToBuild({ output, terminal }: Cli, { manifest }: FetchedChanges) {
   if (output === undefined) return [];
   const { toBuild, modified } = await compareOutput(manifest);
@@ -115,7 +124,7 @@ async function findPagesToBuild({ output, terminal }: Cli, { manifest }: Fetched
   return toBuild;
 }
 
-/** What earlier commands have left undone. */
+/** Lists what earlier commands have left undone. */
 async function findUnfinished({ file, manifest }: FetchedChanges, ignoresDeploy: boolean) {
   const unfinished: NotWritten[] = manifest.files
     .filter(({ expectedHashes }) => expectedHashes)

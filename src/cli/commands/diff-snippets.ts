@@ -10,7 +10,7 @@ type SnippetDiffs = NonNullable<RefreshOutput['diffs']>;
 /** How many lines a diff may remove or add. The time to find a diff grows with the square of this. */
 const maxEditLength = 1_000;
 
-/** For `refresh --dry-run`: a unified diff of each snippet that would change on the planned pages. */
+/** Makes a unified diff of each snippet that would change on the planned pages, for `refresh --dry-run`. */
 export async function diffSnippets(
   { manifest, fetched, now: currentContents }: FetchedChanges,
   { pages: plannedPages }: RefreshPlan,

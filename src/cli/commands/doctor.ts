@@ -20,14 +20,17 @@ import type { CommandResult } from '../terminal/terminal.ts';
 
 type Check = DoctorOutput['checks'][number];
 
-/** What the checks of a variant ask for. */
+/** The snippet that the checks of a variant ask for. */
 interface TestSnippet {
   request: SnippetRequest;
   /** Why it is fine that the snippet does not exist; `undefined` if it has to exist. */
   mayBeMissing: string | undefined;
 }
 
-/** The command `doctor`: checks whether a build would work, step by step, and says what to do where it would not. */
+/**
+ * The command `doctor`: checks whether a build would work, step by step, and says what to do where it would
+ * not.
+ */
 export async function doctor(cli: Cli, id: string | undefined): Promise<void> {
   const passedRequest = id === undefined ? undefined : parseRequest(id, undefined);
   const checks: Check[] = [];
@@ -101,7 +104,10 @@ const passed = (group: Check['group'], name: Check['name'], message: string): Ch
   message,
 });
 
-/** Asks for the snippet that was passed, or one of the last build, or any: an answer about that shows that the service works. */
+/**
+ * Asks for the snippet that was passed, or one of the last build, or any: an answer about that shows that the
+ * service works.
+ */
 function chooseSnippet(
   passedRequest: SnippetRequest | undefined,
   manifest: Manifest | undefined,
@@ -162,7 +168,11 @@ async function* checkVariant(
   }
 }
 
-/** Asks a variant for a snippet once, at any base URL. @returns why the snippet has not arrived, if it has not */
+/**
+ * Asks a variant for a snippet once, at any base URL.
+ *
+ * @returns why the snippet has not arrived, if it has not
+ */
 async function tryFetch(
   { apiKey = '', ca, renderBaseUrl, retrieveBaseUrl }: Settings,
   variant: Variant,

@@ -9,8 +9,8 @@ import { readSettings } from '../project/project-settings.ts';
 import type { Cli } from '../terminal/cli.ts';
 
 /**
- * The command `get`: prints the content of one snippet, as a build would show it. Only the content goes to standard output,
- * so that it can be piped. Facts about the snippet and warnings go to standard error.
+ * The command `get`: prints the content of one snippet, as a build would show it. Only the content goes to
+ * standard output, so that it can be piped. Facts about the snippet and warnings go to standard error.
  */
 export async function get(cli: Cli, id: string, params?: string): Promise<void> {
   const { terminal, stdout } = cli;

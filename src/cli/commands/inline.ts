@@ -55,7 +55,7 @@ export async function inline(
 async function refuseAstroOutput(cwd: string, folder: string, recordFile: string) {
   const lastRecord = lastRecordFile(recordFile);
   const { manifest } = await readManifest(lastRecord);
-  // Only a build with Astro knows how the site writes URLs.
+  // The record of an Astro build says how the site writes URLs. That of another generator does not.
   if (!manifest?.urls) return;
   throw userError(
     'unusable-output',
@@ -65,8 +65,8 @@ async function refuseAstroOutput(cwd: string, folder: string, recordFile: string
 }
 
 /**
- * Options that are refused. `links`, `images` and `classes` need what only Astro knows: the base path, assets and style sheets.
- * With `editLinks`, files that are inlined would have links that a later run could not remove.
+ * Options that are refused. `links`, `images` and `classes` need what only Astro knows: the base path, assets
+ * and style sheets. Links of `editLinks` would be in files from which a later run could not remove them.
  */
 const astroOptions = ['links', 'images', 'classes', 'editLinks'] as const;
 
@@ -103,7 +103,10 @@ async function readOptions(cwd: string, flags: SnippetsOptions, apiKey = '') {
   return parseOptions(isObject ? { ...options, ...flags } : options, `The options in ${name} are invalid`);
 }
 
-/** Makes the folder of the record, which Git ignores. Done before inlining: a run that fails leaves its lock and cache there. */
+/**
+ * Makes the folder of the record, which Git ignores. Done before inlining: a run that fails leaves its lock
+ * and cache there.
+ */
 async function ignoreInGit(folder: string) {
   await mkdir(folder, { recursive: true });
   const file = join(folder, '.gitignore');

@@ -37,9 +37,12 @@ export interface RefreshResult {
   contentsKey: string;
 }
 
-/** What a refresh has done, before the command of `--after` runs. With `--dry-run`, what it would have done. */
+/** The outcome of a refresh before the command of `--after` runs; or of a dry run, which only plans. */
 interface RefreshOutcome extends Pick<RefreshOutput, 'written' | 'notWritten' | 'diffs'> {
-  /** That nothing was written, and what helps; `undefined` if all that can be updated was written. */
+  /**
+   * A text that says that nothing was written, and what helps; `undefined` if all that can be updated was
+   * written.
+   */
   refusal: string | undefined;
   /** Whether the command of `--after` has something to renew. */
   needsAfter: boolean;
@@ -61,36 +64,40 @@ function refreshText(result: CommandResult<RefreshOutput>) {
   }
   for (const { file } of written) lines.push(dryRun ? `${file} would be written` : `Updated ${file}`);
   lines.push(...notWrittenLines(notWritten));
-  // After a failed command, the next step is printed as an error.
+  // The next step after a failed command is printed as an error.
   if (nextStep && !after?.exitStatus) lines.push(nextStep);
   if (lines.length === 0 && !after) return 'Nothing has changed.';
   return lines.join('\n');
 }
 
-/** Writes changed snippets into the pages of a built site, and runs the command of `--after`. A watch does so in each turn. */
+/**
+ * Writes changed snippets into the pages of a built site, and runs the command of `--after`. A watch does so
+ * in each turn.
+ */
 export async function refreshSite(cli: Cli, options: RefreshOptions): Promise<RefreshResult> {
-  // The whole refresh keeps to one record. While another process builds the site, its record is missing, and looking again
-  // would find that of another output.
+  // The whole refresh keeps to one record. While another process builds the site, its record is missing, and
+  // looking again would find that of another output.
   const recordFile = findRecord(cli);
   const pinned: Cli = { ...cli, manifest: recordFile };
   for (const lock of possibleLockFiles(recordFile)) await waitUntilFree(lock, waitOptions(cli));
 
   if (!options.after || options.dryRun) return planAndWrite(pinned, recordFile, options);
-  // The lock is taken before planning: a plan must not contain what the command of another refresh is renewing.
+  // The lock is taken before planning: a plan must not contain what the command of another refresh is
+  // renewing.
   return withCommandLock(pinned, recordFile, (inner) => planAndWrite(inner, recordFile, options));
 }
 
 /** @param cli has the file of the record as its `manifest`. */
 async function planAndWrite(cli: Cli, recordFile: string, options: RefreshOptions): Promise<RefreshResult> {
   const { after, dryRun, patience } = options;
-  const readRecord = () => readFile(recordFile, 'utf8').catch(() => '');
-  const plannedRecord = await readRecord();
+  const readRecordText = () => readFile(recordFile, 'utf8').catch(() => '');
+  const plannedRecord = await readRecordText();
   const changes = await fetchChanges(cli, await readProject(cli), { forRefresh: true, dryRun, patience });
 
   const lock = dryRun ? undefined : await lockOutput(cli, changes);
   let outcome: RefreshOutcome | undefined;
   try {
-    const isUnchanged = plannedRecord === (await readRecord());
+    const isUnchanged = plannedRecord === (await readRecordText());
     if (isUnchanged) outcome = await writeChanges(cli, changes, options);
   } finally {
     lock?.release();
@@ -108,11 +115,12 @@ const lockOutput = (cli: Cli, { file, manifest }: FetchedChanges) =>
   waitForLock(lockFile(file, manifest.outDir), 'refresh', waitOptions(cli));
 
 /**
- * Runs the command of `--after`, and notes on record if it succeeds. The output is not locked meanwhile, as the command may be
- * a build, which locks the output itself.
+ * Runs the command of `--after`, and notes on record if it succeeds. The output is not locked meanwhile, as
+ * the command may be a build, which locks the output itself.
  */
 async function runAfter(cli: Cli, changes: FetchedChanges, command: string, written: ChangedFiles) {
-  // The command of an earlier refresh has not succeeded. What it was about is not on record: it may be any file.
+  // The command of an earlier refresh has not succeeded. What it was about is not on record: it may be any
+  // file.
   const changedFiles = changes.manifest.pending ? undefined : written;
   const status = await runWithLists(cli, command, changedFiles);
   if (status !== 0) return status;
@@ -177,7 +185,7 @@ async function writeChanges(
   };
 }
 
-/** What would be out of date after a refresh without a command that renews it. */
+/** Lists what would be out of date after a refresh without a command that renews it. */
 function findOutdated({ stale }: RefreshPlan, { pending }: Manifest): NotWritten[] {
   if (stale.length === 0 && pending) return [refreshPending];
   return stale.map(({ name, reason }) => ({ name, reason }));
@@ -188,8 +196,8 @@ async function writePages(cli: Cli, changes: FetchedChanges, plan: RefreshPlan, 
   const { writeRefresh } = await import('../../refresh/write-refresh.ts');
   const { cwd, file: recordFile, manifest, warnings } = changes;
   if (await readDeployed(recordFile)) {
-    // Files that were made from pages are not in the manifest, so they are marked here for the next deploy. Files in an
-    // adapter's copy of the output are not part of the output.
+    // Files that were made from pages are not in the manifest, so they are marked here for the next deploy.
+    // Files in an adapter's copy of the output are not part of the output.
     const renewed = plan.stale.filter(({ isCopy }) => !isCopy).map(({ name }) => toShownFile(manifest, name));
     await markForDeploy({ cwd, recordFile, manifest }, renewed);
   }

@@ -23,7 +23,8 @@ interface ReportedPlace {
 }
 
 /**
- * The command `report`: writes one HTML page about the snippets of the last build, or prints what it is made from as JSON.
+ * The command `report`: writes one HTML page about the snippets of the last build, or prints what it is made
+ * from as JSON.
  *
  * @param to the file to write
  */
@@ -103,7 +104,7 @@ async function reportPage(result: CommandResult<ReportOutput>) {
 }
 
 function placesOf({ pages, collections }: ReportedSnippet): ReportedPlace[] {
-  // Without the site's own URL, the URLs of pages are relative to a server that is not known.
+  // The URLs of a site whose own URL is not known are relative, and no browser could open them from here.
   const files = pages.map(({ file, url }) => ({ name: file, href: /^https?:/.test(url) && url }));
   return [...files, ...collections.map((entry) => ({ name: entryName(entry) }))];
 }

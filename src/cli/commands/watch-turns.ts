@@ -11,7 +11,7 @@ import { exitCodes } from '../terminal/exit-codes.ts';
 import { toFailureResult } from '../terminal/failure-result.ts';
 import { type RefreshOptions, refreshSite } from './refresh.ts';
 
-/** What a turn does besides refreshing the site. */
+/** The options of a turn. */
 export interface TurnOptions extends Pick<RefreshOptions, 'skipModified' | 'after'> {
   /** The time between two turns, in milliseconds. */
   every: number;
@@ -24,11 +24,14 @@ export interface TurnOptions extends Pick<RefreshOptions, 'skipModified' | 'afte
 /** Prints an event: with `--json` as JSON, else as its text. An event without text is for JSON only. */
 export type PrintEvent = (event: WatchEvent, text?: string) => void;
 
-/** How the site is after a refresh. */
+/** The state of the site after a refresh. */
 type TurnResult =
   /** Everything shows what is published. */
   | { kind: 'current' }
-  /** Only a build can update something. Two causes are equal if the same has to be built, with the same contents. */
+  /**
+   * A build is needed to update something. Two causes are equal if the same has to be built, with the same
+   * contents.
+   */
   | { kind: 'needs-build'; cause: string }
   /** There is no usable record, so the site has to be built. */
   | { kind: 'no-record' }
@@ -49,15 +52,16 @@ interface FailedBuild {
 const maxPause = 600_000;
 
 /**
- * The turns of a watch. Each refreshes the site, builds it if that is not enough, and deploys it if something has changed.
- * Between turns, this remembers what was reported, so that no turn repeats the last one's report, and which build has failed.
+ * The turns of a watch. Each refreshes the site, builds it if that is not enough, and deploys it if something
+ * has changed. Between turns, this remembers what was reported, so that no turn repeats the last one's
+ * report, and which build has failed.
  */
 export class WatchTurns {
   readonly #options: TurnOptions;
   readonly #print: PrintEvent;
   /** The kind of trouble that was reported last; empty since a refresh succeeded. */
   #reportedTrouble = '';
-  /** What was reported last as needing a build, as lines; empty if nothing needs one. */
+  /** The reasons for a build that were reported last, as lines; empty if nothing needs one. */
   #reportedReasons = '';
   #failedBuild: FailedBuild | undefined;
 
@@ -122,7 +126,8 @@ export class WatchTurns {
       return { kind: 'no-record' };
     }
 
-    // Messages of the same trouble have details that change each time, such as the number of attempts. Codes do not change.
+    // Messages of the same trouble have details that change each time, such as the number of attempts. Codes
+    // do not change.
     const trouble = (thrown as Partial<UserError>).codes?.join() ?? message;
     if (trouble !== this.#reportedTrouble) {
       const lines = [message, hint, 'The site stays as it is until then.'];
@@ -166,7 +171,7 @@ export class WatchTurns {
     // The build may have left its record elsewhere.
     const project = await readProject(cli);
     const { recordFile, manifest } = project;
-    // Also a build that fails may have changed any file.
+    // A build may have changed any file, even if it has failed.
     if (this.#options.exec) await markForDeploy(project, undefined);
     const hasNewRecord = manifest && manifest.builtAt !== previousManifest?.builtAt;
     if (status === 0 && hasNewRecord) {

@@ -11,25 +11,26 @@ import { type PrintEvent, type TurnOptions, WatchTurns } from './watch-turns.ts'
 interface WatchOptions extends Omit<TurnOptions, 'every'> {
   /** The time between two turns, in milliseconds. @default half a minute; with `listen`, five */
   every?: number;
-  /** Where signed calls are accepted, which begin a turn at once. */
+  /** The address for signed calls, which begin a turn at once. */
   listen?: ListenAddress;
 }
 
 /**
- * The command `watch`: refreshes the site regularly and after calls, builds and deploys it, until a signal ends the process.
- * See {@link WatchTurns} for what a turn does.
+ * The command `watch`: refreshes the site regularly and after calls, builds and deploys it, until a signal
+ * ends the process. See {@link WatchTurns} for what a turn does.
  */
 export async function watch(cli: Cli, options: WatchOptions): Promise<void> {
   const { terminal, clock } = cli;
   const { build, exec, listen: address } = options;
-  // With `--listen`, polling only covers lost calls.
+  // A watch that listens only polls to cover lost calls.
   const { every = address ? 300_000 : 30_000 } = options;
 
   const project = await readProject(cli);
   const webhook = address && readWebhookSecret(await readVariables(cli, project.manifest));
-  // Only a build helps a site without a record, so a watch that cannot build ends at once.
+  // A site without a record needs a build, so a watch that cannot build ends at once.
   if (!build || project.manifest) await requireRecord(cli, project, { writes: true });
-  // Starts the comparison of what is deployed with what is written: a write is deployed even if this process ends before.
+  // Starts the comparison of what is deployed with what is written: a write is deployed even if this process
+  // ends before.
   if (exec) await markForDeploy(project, []);
 
   terminal.isLog = true;
@@ -88,8 +89,8 @@ function eventPrinter({ terminal }: Cli, signal: AbortSignal): PrintEvent {
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGPIPE'] as const;
 
 /**
- * Stops a watch when the process gets a signal. The reason of the abort is the exit status, as of a process that the signal
- * ends. When nobody reads the output any more, that is no failure.
+ * Stops a watch when the process gets a signal. The reason of the abort is the exit status, as of a process
+ * that the signal ends. When nobody reads the output any more, that is no failure.
  *
  * @returns a function that ends this
  */

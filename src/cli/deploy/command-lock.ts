@@ -3,14 +3,15 @@ import { commandLockFile } from '../../record/record-paths.ts';
 import type { Cli } from '../terminal/cli.ts';
 
 /**
- * The variable with the tokens of the locks that are held by the processes which run this one. They wait for it, so waiting
- * for their locks would never end.
+ * The variable with the tokens of the locks that are held by the processes which run this one. They wait for
+ * it, so waiting for their locks would never end.
  */
 const heldLocks = 'ASTRO_SNIPPETS_LOCKS';
 
 /**
- * Does work that runs commands for an output while no other process runs one for the same output: one command could empty
- * what another deploys. Waits for the lock, so the record may be another one when the work begins.
+ * Does work that runs commands for an output while no other process runs one for the same output: one command
+ * could empty what another deploys. Waits for the lock, so the record may be another one when the work
+ * begins.
  *
  * @param work gets a `cli` whose environment lets commands run such commands themselves.
  */

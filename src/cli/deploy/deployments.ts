@@ -8,22 +8,30 @@ import type { Cli } from '../terminal/cli.ts';
 import { type ChangedFiles, runWithLists } from './run-command.ts';
 
 /**
- * What the command of `--exec` has deployed: the contents of `deployed.json`, a file beside the record.
+ * The contents of `deployed.json`, a file beside the record that says what the command of `--exec` has
+ * deployed.
  *
- * The record has the hash of each file that shows snippets, as it is in the output. This file has the hash that was there
- * when the command last succeeded. **A deploy is due** while the two differ, and while a command that has begun has not
- * succeeded.
+ * The record has the hash of each file that shows snippets, as it is in the output. This file has the hash
+ * that was there when the command last succeeded. **A deploy is due** while the two differ, and while a
+ * command that has begun has not succeeded.
  *
- * 1. `markForDeploy` notes what is going to change before it changes, so that it is deployed even if the process ends between.
+ * 1. `markForDeploy` notes what is going to change before it changes, so that it is deployed even if the
+ *    process ends between.
  * 2. `needsDeploy` compares this file with the record.
- * 3. `deploy` notes that a command has begun, runs it with the files that differ, and notes their hashes if it succeeds.
+ * 3. `deploy` notes that a command has begun, runs it with the files that differ, and notes their hashes if
+ *    it succeeds.
  *
- * Without this file, `--exec` was never used, and the output of the record counts as deployed.
+ * If there is no such file, `--exec` was never used, and the output of the record counts as deployed.
  */
 interface Deployed {
-  /** The `builtAt` of the record; absent if any file may differ from what is deployed, such as after a build. */
+  /**
+   * The `builtAt` of the record; absent if any file may differ from what is deployed, such as after a build.
+   */
   builtAt?: string | undefined;
-  /** The hashes of files that show snippets, by their paths in the output. An empty one differs from every file. */
+  /**
+   * The hashes of files that show snippets, by their paths in the output. An empty one differs from every
+   * file.
+   */
   files: Record<string, string>;
   /** Whether a command has begun, and has not succeeded since. */
   hasBegun?: true;
@@ -32,7 +40,7 @@ interface Deployed {
 /** How a project differs from what was deployed of it. */
 interface DeployComparison {
   deployed: Deployed;
-  /** What is deployed if a command succeeds now. */
+  /** The contents of the file if a command succeeds now. */
   current: Deployed;
   /** The files that differ, also those that are gone; `undefined` if any file may. */
   changedFiles: ChangedFiles;
@@ -50,7 +58,10 @@ export const deployPending: NotWritten = {
   reason: 'has not succeeded, so the site is still to be deployed',
 };
 
-/** Whether the command of `--exec` has to run. Not while what was made from the pages is out of date: that is renewed first. */
+/**
+ * Whether the command of `--exec` has to run. Not while what was made from the pages is out of date: that is
+ * renewed first.
+ */
 export async function needsDeploy(project: Project): Promise<boolean> {
   const { manifest } = project;
   if (!manifest || manifest.pending) return false;
@@ -61,7 +72,8 @@ export async function needsDeploy(project: Project): Promise<boolean> {
 /**
  * Has files deployed with the next command of `--exec`, besides those that differ from the record by then.
  *
- * @param changedFiles `undefined` for any file, as after a build. With an empty list, only what differs from now on is due.
+ * @param changedFiles `undefined` for any file, as after a build. With an empty list, only what differs from
+ * now on is due.
  */
 export async function markForDeploy(project: Project, changedFiles: ChangedFiles): Promise<void> {
   const { deployed } = await compareWithDeployed(project);
@@ -74,8 +86,8 @@ export async function markForDeploy(project: Project, changedFiles: ChangedFiles
 }
 
 /**
- * Runs the command of `--exec`, and notes what it has deployed if it succeeds. What another process writes while it runs is
- * due afterwards, unless the command has built the site: its own output counts as deployed.
+ * Runs the command of `--exec`, and notes what it has deployed if it succeeds. What another process writes
+ * while it runs is due afterwards, unless the command has built the site: its own output counts as deployed.
  *
  * @returns the exit status of the command
  */
@@ -96,7 +108,7 @@ export async function deploy(cli: Cli, command: string): Promise<number> {
     const isSameBuild = manifest.builtAt === current.builtAt;
     writeDeployed(recordFile, isSameBuild ? current : toDeployed(manifest));
   } else {
-    // Without a record, there is nothing to compare with.
+    // There is no record to compare with.
     await rm(deployedFile(recordFile), { force: true });
   }
   return status;
@@ -131,7 +143,10 @@ function writeDeployed(recordFile: string, deployed: Deployed) {
   writeAtomically(deployedFile(recordFile), JSON.stringify(deployed));
 }
 
-/** `manifest.blog.json` is the record of what `deployed.blog.json` is about; `any.json`, of `deployed.any.json`. */
+/**
+ * The record `manifest.blog.json` has the file `deployed.blog.json`; a record `any.json`,
+ * `deployed.any.json`.
+ */
 function deployedFile(recordFile: string) {
   return recordFile.replace(/(?:manifest)?\.?([^/\\]*)$/, 'deployed.$1');
 }

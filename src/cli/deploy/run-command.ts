@@ -12,14 +12,14 @@ export type ChangedFiles = readonly ShownFile[] | undefined;
 const listVariables = { ASTRO_SNIPPETS_CHANGED_FILES: 'file', ASTRO_SNIPPETS_CHANGED_URLS: 'url' } as const;
 
 /**
- * Runs a shell command, with variables that name lists of the changed files and of their URLs. The variables are not set if
- * any file may have changed.
+ * Runs a shell command, with variables that name lists of the changed files and of their URLs. The variables
+ * are not set if any file may have changed.
  *
  * @returns the exit status, as from a shell: 128 + n after a signal, 127 if the shell could not be started
  */
 export async function runWithLists(cli: Cli, command: string, changedFiles: ChangedFiles): Promise<number> {
   const env = { ...cli.env };
-  // In a list, a name with a line break would be taken for two names.
+  // A name with a line break would be read as two names of a list.
   const hasLineBreak = ({ file }: ShownFile) => /[\r\n]/.test(file);
   if (!changedFiles || changedFiles.some(hasLineBreak)) {
     // This process may itself run in such a command, whose lists are about something else.
@@ -41,13 +41,13 @@ export async function runWithLists(cli: Cli, command: string, changedFiles: Chan
 }
 
 /**
- * Runs a shell command and waits for its end, as `npm run` does: Ctrl-C reaches the command by itself, and SIGTERM is passed
- * on. Messages do not quote the command, since a shell may have expanded the key in it.
+ * Runs a shell command and waits for its end, as `npm run` does: Ctrl-C reaches the command by itself, and
+ * SIGTERM is passed on. Messages do not quote the command, since a shell may have expanded the key in it.
  */
 async function runCommand(cli: Cli, command: string) {
   const { cwd, env, stdin = 'ignore', stdout, stderr, signals, terminal } = cli;
   terminal.clearProgress();
-  // With `--json`, standard output is for documents only.
+  // Standard output is for documents only if this command prints JSON.
   const commandOutput = terminal.json ? stderr : stdout;
 
   let shell: ChildProcess | undefined;

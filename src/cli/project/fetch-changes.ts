@@ -29,7 +29,10 @@ export interface FetchedChanges extends RefreshedSite {
   warnings: string[];
 }
 
-/** The patience of a check, in milliseconds. It is made again soon, so failing early is better than waiting for a service. */
+/**
+ * The patience of a check, in milliseconds. A check is easily repeated, so failing early is better than
+ * waiting.
+ */
 export const checkPatience = 12_000;
 
 /**
@@ -98,7 +101,8 @@ async function readFetchSettings(
   const ifExists = (folder = '') => (existsSync(folder) ? folder : undefined);
   return {
     ...(await readSettings(cli, manifest)),
-    // With `sanitize`, which only a build has, a page may show other images than the content that is sent.
+    // A page of a site with `sanitize`, which only a build can run, may show other images than the content
+    // that is sent.
     images: forRefresh && !rules.sanitizes ? rules.images : undefined,
     imageFolder: ifExists(imageFolder),
     // A refresh caches what it shows, so that a later build does not go back to older content.
@@ -106,7 +110,10 @@ async function readFetchSettings(
   };
 }
 
-/** Finds the images of the last build that need no download: those that are in the output, or could not be downloaded. */
+/**
+ * Finds the images of the last build that need no download: those that are in the output, or could not be
+ * downloaded.
+ */
 function findRecordedImages(
   { output, snippets }: Pick<Manifest, 'output' | 'snippets'>,
   images: Settings['images'],

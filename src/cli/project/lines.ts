@@ -2,7 +2,7 @@ import { entryName } from '../../failures/places.ts';
 import { cleanText } from '../../text/clean-text.ts';
 import type { NotWritten, PlacedSnippet, Request as RequestFacts } from '../json-output.ts';
 
-/** What {@link snippetLines} says about a snippet, directly after its name. */
+/** The texts that {@link snippetLines} puts directly after the name of a snippet. */
 interface SnippetLineEndings {
   /** About a snippet that does not exist. */
   missing: string;

@@ -34,8 +34,8 @@ export interface UnbuiltProject extends ProjectPaths {
 export type Project = BuiltProject | UnbuiltProject;
 
 /**
- * Finds the record that a command is about: the one of `--manifest`, or else that of the output folder; or the only record of
- * the project, if the output folder was never built.
+ * Finds the record that a command is about: the one of `--manifest`, or else that of the output folder; or
+ * the only record of the project, if the output folder was never built.
  *
  * The answer changes with the files of the project. A command that has to stay with one record asks once.
  */
@@ -53,8 +53,8 @@ export function findRecord({ cwd, manifest, output }: Pick<Cli, 'cwd' | 'manifes
 }
 
 /**
- * Finds and reads the record of a project. A command calls this again after anything that may have changed the record or left
- * one elsewhere: a wait for another process, or a build.
+ * Finds and reads the record of a project. A command calls this again after anything that may have changed
+ * the record or left one elsewhere: a wait for another process, or a build.
  */
 export async function readProject(cli: Cli): Promise<Project> {
   const recordFile = findRecord(cli);
@@ -66,7 +66,11 @@ interface RequireOptions {
   writes: boolean;
 }
 
-/** Reads a project for a command that only reads, and needs a record. @throws AstroError as {@link requireRecord} */
+/**
+ * Reads a project for a command that only reads, and needs a record.
+ *
+ * @throws AstroError as {@link requireRecord}
+ */
 export async function openProject(cli: Cli): Promise<BuiltProject> {
   return requireRecord(cli, await readProject(cli), { writes: false });
 }
@@ -75,8 +79,8 @@ export async function openProject(cli: Cli): Promise<BuiltProject> {
  * Makes sure that a command can work with a project.
  *
  * @returns the project with the output where it is now: in the folder of `--output`, if that is given
- * @throws AstroError without a usable record or the folder of `--output`; or if that folder is a copy of the output on record,
- * which `--manifest` allows for commands that only read
+ * @throws AstroError without a usable record or the folder of `--output`; or if that folder is a copy of the
+ * output on record, which `--manifest` allows for commands that only read
  */
 export async function requireRecord(
   cli: Pick<Cli, 'manifest' | 'output'>,

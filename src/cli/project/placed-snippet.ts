@@ -9,7 +9,10 @@ export function toShownFile({ urls }: Pick<Manifest, 'urls'>, file: string): Sho
   return { file, url: publishedUrl(file, fileKind(file) === 'html', urls) };
 }
 
-/** A snippet as documents of `--json` show it: facts about it stand between what was asked for and where it is shown. */
+/**
+ * A snippet as documents of `--json` show it: facts about it stand between what was asked for and where it is
+ * shown.
+ */
 export function toPlacedSnippet<Facts>(
   manifest: Pick<Manifest, 'urls'>,
   { recorded, pages, collections }: SnippetUsage,

@@ -9,8 +9,9 @@ import type { CliHost } from '../terminal/cli-host.ts';
 type HostEnvironment = Pick<CliHost, 'cwd' | 'env'>;
 
 /**
- * Reads the settings of the last build from its record, as the command line does not load the Astro config. The environment
- * is read anew: the key is not on record, and a base URL that was no option may have changed, as a service may move.
+ * Reads the settings of the last build from its record, as the command line does not load the Astro config.
+ * The environment is read anew: the key is not on record, and a base URL that was no option may have changed,
+ * as a service may move.
  *
  * @param manifest the record; without one, all options have their defaults
  */
@@ -27,8 +28,8 @@ export async function readSettings(host: HostEnvironment, manifest: Manifest | u
   });
 
   const { sanitizes, editLinks, images, ...recordedRules } = manifest.rules;
-  // A build with `sanitize`, a function that is not on record, applies the other rules to what that function returns. They
-  // could fail for the content as it is sent.
+  // A build with `sanitize`, a function that is not on record, applies the other rules to what that function
+  // returns. They could fail for the content as it is sent.
   return { ...settings, ...recordedSettings, ...(sanitizes ? {} : recordedRules) };
 }
 

@@ -4,14 +4,17 @@ import type { Clock } from '../../client/clock.ts';
 /** Standard output or standard error. */
 export interface OutputStream {
   write(text: string | Uint8Array): unknown;
-  /** A descriptor that commands started by this one can write to. Without it, their output is read and passed on. */
+  /**
+   * A descriptor that commands started by this one can write to. Without it, their output is read and passed
+   * on.
+   */
   fd?: number;
   isTTY?: boolean;
   /** The width of the terminal, in characters. */
   columns?: number;
 }
 
-/** What the command line uses of the process that it runs in. Tests pass their own. */
+/** The parts of a process that the command line uses. Tests pass their own. */
 export interface CliHost {
   cwd: string;
   env: NodeJS.ProcessEnv;

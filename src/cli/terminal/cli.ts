@@ -1,7 +1,10 @@
 import type { CliHost } from './cli-host.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What every command gets: the host, a terminal to print to, and the options before the name of the command. */
+/**
+ * The parameter of every command: the host, a terminal to print to, and the options before the name of the
+ * command.
+ */
 export interface Cli extends CliHost {
   terminal: Terminal;
   /** The path of the record that `--manifest` names; absent if the record is to be looked for. */

@@ -10,8 +10,8 @@ export function parseInterval(text: string): number {
 }
 
 /**
- * Parses a host and a port. A host that a URL would write in another way is refused: `127.1` is an IP address in a URL, and
- * would be looked up as a name here.
+ * Parses a host and a port. A host that a URL would write in another way is refused: `127.1` is an IP address
+ * in a URL, and would be looked up as a name here.
  */
 export function parseListen(text: string): ListenAddress {
   const [, host = '', port] = /^(.+):(\d{1,5})$/.exec(text) ?? [];

@@ -7,7 +7,9 @@ import type { CliHost, OutputStream } from './cli-host.ts';
 import { exitCodes } from './exit-codes.ts';
 import { toFailureResult } from './failure-result.ts';
 
-/** What a command returns to be shown: its JSON document, without the fields that are the same in all of its documents. */
+/**
+ * The result of a command: its JSON document, without the fields that are the same in all of its documents.
+ */
 export type CommandResult<Output extends Document> = Omit<Output, 'version' | 'command'>;
 
 /** The start of a line that is shown in color: a line of a diff, or the outcome of a check of `doctor`. */
@@ -19,8 +21,8 @@ const lineColors = { '+': 'green', '-': 'red', '@': 'cyan', ok: 'green', FAILED:
 const eraseLine = '\r\u001b[2K';
 
 /**
- * Prints what commands have to say: text for people, or JSON with `--json`. All text is cleaned, because most of it contains
- * text from outside.
+ * Prints what commands have to say: text for people, or JSON with `--json`. All text is cleaned, because most
+ * of it contains text from outside.
  */
 export class Terminal {
   readonly #host: CliHost;
@@ -97,7 +99,8 @@ export class Terminal {
   readonly #colorize = (cleaned: string) => {
     const { stdout, env } = this.#host;
     const wantsColor = stdout.isTTY || env['FORCE_COLOR'] !== undefined;
-    // `styleText` would decide by the variables of the process, and not by the host's: the depth is asked for here.
+    // `styleText` would decide by the variables of the process, and not by the host's: the depth is asked for
+    // here.
     if (!wantsColor || WriteStream.prototype.getColorDepth(env) <= 2) return cleaned;
 
     type Mark = keyof typeof lineColors;
