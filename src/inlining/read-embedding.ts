@@ -1,18 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { mayContainEmbed } from '../embed/element.ts';
-import { isLargeBinary, overlaps, piecesOf, readUnlessLarge } from '../files/read.ts';
+import { isLargeBinary, overlaps, piecesOf, withFile } from '../files/read.ts';
 import type { SiteFile } from '../output/site-files.ts';
 
 /**
- * Reads a file that may hold an embed. A large file is read in pieces, and whole only if one of them mentions
- * the element.
+ * Lends the bytes of a file that may hold an embed to a function, which must not keep them. A large file is
+ * read in pieces, and whole only if one of them mentions the element.
  *
- * @returns `undefined` for a large file without an embed.
+ * @param use gets `undefined` for a large file without an embed.
+ * @returns the result of the function.
  */
-export function readEmbedding({ file, name }: SiteFile): Buffer | undefined {
-  const bytes = readUnlessLarge(file);
-  if (bytes) return bytes;
+export function withEmbeddingFile<T>(file: SiteFile, use: (bytes: Buffer | undefined) => T): T {
+  return withFile(file.file, (bytes) => use(bytes ?? readLargeEmbedding(file)));
+}
 
+function readLargeEmbedding({ file, name }: SiteFile): Buffer | undefined {
   if (isLargeBinary(file)) return undefined;
   if (!piecesOf(file, overlaps.embed).some((piece) => mayContainEmbed(piece.toString('latin1'))))
     return undefined;

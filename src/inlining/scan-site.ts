@@ -5,7 +5,7 @@ import { pathOfFile } from '../settings/site-urls.ts';
 import type { FileEmbed } from '../snippets/read-embeds.ts';
 import type { SnippetUse, SnippetUses } from '../snippets/snippet-use.ts';
 import type { GeneratedSite } from './generated-site.ts';
-import { readEmbedding } from './read-embedding.ts';
+import { withEmbeddingFile } from './read-embedding.ts';
 
 /** A file that holds an embed, even if the embed is invalid. */
 export interface ScannedFile extends ScannableFile {
@@ -44,9 +44,8 @@ export async function scanSite(
   const invalid: InvalidEmbed[] = [];
   const files: ScannedFile[] = [];
 
-  await forEachYielding(scannable, (file) => {
+  const scanFile = (file: ScannableFile, bytes: Buffer | undefined) => {
     const { name, kind, generated } = file;
-    const bytes = generated?.() ?? readEmbedding(file);
     if (!bytes) return verifier.check(file, bytes);
 
     const addParams = params && pageParams(params, pathOfFile(name, kind === 'html', urls));
@@ -64,6 +63,10 @@ export async function scanSite(
     }
     // Adding to the listed file takes less memory than a copy, and keeps its lazy path.
     files.push(Object.assign(file, { embeds, size: bytes.length }));
+  };
+  await forEachYielding(scannable, (file) => {
+    if (file.generated) scanFile(file, file.generated());
+    else withEmbeddingFile(file, (bytes) => scanFile(file, bytes));
   });
   return { startedAt, files, invalid, uses: [...uses.values()] };
 }

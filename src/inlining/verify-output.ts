@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { mayContainEmbed } from '../embed/element.ts';
 import { userError } from '../failures/errors.ts';
-import { overlaps, piecesOf, readUnlessLarge } from '../files/read.ts';
+import { overlaps, piecesOf, withFile } from '../files/read.ts';
 import { forEachYielding } from '../files/turns.ts';
 import type { SiteFile, UnscannedFile } from '../output/site-files.ts';
 import { keySearch } from '../text/known-keys.ts';
-import { readEmbedding } from './read-embedding.ts';
+import { withEmbeddingFile } from './read-embedding.ts';
 
 /**
  * Verifies that the output publishes no API key, and that no embed is left in a script or style sheet.
@@ -38,18 +38,20 @@ export class OutputVerifier {
 
   /** Checks a file, and tells whether it may hold embeds. */
   mayEmbed(file: SiteFile): boolean {
-    const bytes = readEmbedding(file);
-    this.check(file, bytes);
-    return bytes !== undefined && mayContainEmbed(bytes.toString('latin1'));
+    return withEmbeddingFile(file, (bytes) => {
+      this.check(file, bytes);
+      return bytes !== undefined && mayContainEmbed(bytes.toString('latin1'));
+    });
   }
 
   /** Checks files in which no snippet is inlined. */
   async checkUnscanned(files: readonly UnscannedFile[]): Promise<void> {
-    await forEachYielding(files, (file) => {
-      const bytes = readUnlessLarge(file.file);
-      this.check(file, bytes);
-      if (file.isCode && embedInCode.test(bytes?.toString('latin1') ?? '')) this.#codeWithEmbed.push(file);
-    });
+    await forEachYielding(files, (file) =>
+      withFile(file.file, (bytes) => {
+        this.check(file, bytes);
+        if (file.isCode && embedInCode.test(bytes?.toString('latin1') ?? '')) this.#codeWithEmbed.push(file);
+      }),
+    );
   }
 
   /** Warns of each script and style sheet that holds an embed, and that still exists. */

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, ftruncateSync, openSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 import { embedSlugPattern } from '../embed/element.ts';
 import { userError } from '../failures/errors.ts';
-import { readOpened } from '../files/read.ts';
+import { withOpenedFile } from '../files/read.ts';
 import { writeError } from '../files/write.ts';
 import { writeImages } from '../images/write-images.ts';
 import type { GeneratedSite } from '../inlining/generated-site.ts';
@@ -97,16 +97,17 @@ const overwrite: WritePage = ({ file, name, size }, inline) => {
   const descriptor = attempt(() => openSync(file, 'r+'));
   try {
     // Reading one more byte shows whether the page has grown. Its embeds would then be elsewhere.
-    const generated = readOpened(descriptor, size + 1);
-    if (generated.length !== size) {
-      throw userError('output-in-use', `${name} was changed while snippets were fetched. It was removed.`);
-    }
-    const inlinedPage = inline(generated);
-    const { bytes } = inlinedPage;
-    return attempt(() => {
-      writeFileSync(descriptor, bytes);
-      if (bytes.length < size) ftruncateSync(descriptor, bytes.length);
-      return { inlinedPage, stats: fstatSync(descriptor) };
+    return withOpenedFile(descriptor, size + 1, (generated) => {
+      if (generated.length !== size) {
+        throw userError('output-in-use', `${name} was changed while snippets were fetched. It was removed.`);
+      }
+      const inlinedPage = inline(generated);
+      const { bytes } = inlinedPage;
+      return attempt(() => {
+        writeFileSync(descriptor, bytes);
+        if (bytes.length < size) ftruncateSync(descriptor, bytes.length);
+        return { inlinedPage, stats: fstatSync(descriptor) };
+      });
     });
   } finally {
     closeSync(descriptor);
