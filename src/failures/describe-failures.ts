@@ -14,7 +14,7 @@ export interface FailedSnippet extends PlacedRequest {
   fetchedAt?: number;
 }
 
-/** More snippets with the same fault than this are described together. */
+/** The number of snippets or embeds with the same fault that are described one by one. */
 export const maxExamples = 10;
 
 const maxParamsLength = 80;
