@@ -8,7 +8,7 @@ import { userError } from './failures/errors.ts';
 import type { InlinedBuild } from './integration/inlined-build.ts';
 import { builtPlugin, lastIntegration } from './integration/last-hooks.ts';
 import type { PreparedBuild } from './integration/prepared-build.ts';
-import { type AstroCommand, openSite, type Site } from './integration/site.ts';
+import { openSite, type Site } from './integration/site.ts';
 import type { SiteBuild } from './integration/site-build.ts';
 import type {} from './loader/loader.ts';
 import { astroMajor, hasPolicy, headersOf, type RouteToHeaders } from './settings/astro-version.ts';
@@ -39,7 +39,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
   const parsedOptions = parseOptions(options);
 
   // Each hook leaves a value for later ones. The values are in the order of Astro's hooks.
-  let command: AstroCommand;
+  let command: Site['command'];
   let routes: readonly IntegrationResolvedRoute[] = [];
   let site: Site | undefined;
   let dev: DevRun | undefined;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AstroIntegrationLogger } from 'astro';
 import { shownPath } from '../files/paths.ts';
-import { lockForBuild } from '../record/lock.ts';
+import { type HeldLock, lockForBuild } from '../record/lock.ts';
 import { noteMissing, removeManifest } from '../record/missing-note.ts';
 import { lockFile, manifestFile } from '../record/record-paths.ts';
 import type { Site } from './site.ts';
@@ -21,7 +21,7 @@ export class BuildOutput {
   readonly #shownFolder: string;
   readonly #logger: AstroIntegrationLogger;
   /** `undefined` while there is no sign of an embed. */
-  #lock: Promise<{ release(): void }> | undefined;
+  #lock: Promise<HeldLock> | undefined;
 
   constructor({ sources, config, logger }: Site) {
     const { root, outDir } = sources.folders;
@@ -68,7 +68,7 @@ export class BuildOutput {
     (await lock?.catch(() => undefined))?.release();
   }
 
-  async #takeLock() {
+  async #takeLock(): Promise<HeldLock> {
     const lock = await lockForBuild(this.#lockFile, this.#shownFolder, (line) => this.#logger.info(line));
     noteMissing(this.manifest, unfinishedNote);
     return lock;

@@ -5,12 +5,10 @@ import type { ParsedOptions } from '../settings/options.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import { SiteSource } from '../source/site-source.ts';
 
-/** The command that Astro runs: `dev`, `build`, `preview` or `sync`. */
-export type AstroCommand = HookParameters<'astro:config:setup'>['command'];
-
 /** A site as it is known once its Astro config is done. */
 export interface Site {
-  command: AstroCommand;
+  /** The command that Astro runs. A sync counts as a build. */
+  command: HookParameters<'astro:config:setup'>['command'];
   /** The options of the integration. */
   options: ParsedOptions;
   /** The Astro config. */
