@@ -11,7 +11,7 @@ import type { ModuleGraph } from '../source/site-source.ts';
 import { cleanLines } from '../text/clean-text.ts';
 import { escapeOwnErrors } from './error-page.ts';
 import { serveText } from './serve-text.ts';
-import { type SnippetMemory, snippetMemory } from './snippet-memory.ts';
+import { type FetchSnippet, SnippetMemory } from './snippet-memory.ts';
 
 type ServerSetup = HookParameters<'astro:server:setup'>;
 
@@ -61,19 +61,19 @@ export class DevRun {
     if (astroMajor(sources.folders.root) < 6) escapeOwnErrors(hot);
     sources.provideModules(loadedModules(server));
 
-    const fetchSnippet: Parameters<typeof snippetMemory>[0] = async (shown) => {
+    const fetchSnippet: FetchSnippet = async (shown) => {
       const { fetcher } = await session.open();
       const snippet = await fetcher.get(shown);
       session.noteClasses([snippet]);
       return snippet;
     };
-    const memory = snippetMemory(fetchSnippet, (line) => logger.warn(line));
+    const memory = new SnippetMemory(fetchSnippet, (line) => logger.warn(line));
     answerPages(hot, memory, refreshContent);
     server.middlewares.use(imageHandler(session));
     server.middlewares.use(serveText(session, server, memory));
 
     // Pages load again when their styles change: Vite's own message about an `.html` file does nothing.
-    const restyle = afterPause(stylePause, memory.restyle);
+    const restyle = afterPause(stylePause, () => memory.restyle());
     server.watcher.on('all', (_, file) => {
       if (resolve(file) === classes?.file) restyle();
     });
@@ -113,7 +113,7 @@ function answerPages(
 ): void {
   hot.on('astro-snippets:ask', async (question: PageQuestion | null, client) => {
     const { hash, refresh } = question ?? {};
-    const shown = hash === undefined ? [] : memory.shownAs(hash);
+    const shown = hash === undefined ? [] : memory.snippetsOf(hash);
     let message: string | undefined;
     // A rejection here would end the dev server.
     try {
@@ -125,7 +125,7 @@ function answerPages(
       // The next view of the page shows an error such as a missing key, so only a refresh has to say it now.
       if (refresh) message = cleanLines((error as Error).message);
     }
-    const hasChanged = shown === undefined || (hash !== undefined && memory.hashOf(shown) !== hash);
+    const hasChanged = shown === undefined || (hash !== undefined && memory.hashPage(shown) !== hash);
     client.send('astro-snippets:answer', { hash, hasChanged, error: message });
   });
 }

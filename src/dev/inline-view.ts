@@ -3,7 +3,7 @@ import picomatch from 'picomatch';
 import type { ViteDevServer } from 'vite';
 import type { FileKind } from '../embed/found-embed.ts';
 import type { FailedSnippet } from '../failures/describe-failures.ts';
-import { describeNote } from '../failures/embed-notes.ts';
+import { describeNote, type InvalidEmbed } from '../failures/embed-notes.ts';
 import { UserError, userError } from '../failures/errors.ts';
 import { throwFailures } from '../failures/failure-report.ts';
 import { failureWarnings } from '../failures/failure-warnings.ts';
@@ -14,113 +14,214 @@ import type { Settings } from '../settings/settings.ts';
 import { canonicalPath, routeFiles, type SiteUrls } from '../settings/site-urls.ts';
 import { BlockWarnings } from '../snippets/block-warnings.ts';
 import { pageParams } from '../snippets/page-params.ts';
-import { readEmbeds } from '../snippets/read-embeds.ts';
-import type { SnippetUse } from '../snippets/snippet-use.ts';
+import { type FileEmbed, readEmbeds } from '../snippets/read-embeds.ts';
+import type { FetchedSnippet } from '../snippets/snippet-fetcher.ts';
+import type { SnippetUse, SnippetUses } from '../snippets/snippet-use.ts';
 import type { SiteSource } from '../source/site-source.ts';
 import { SourceSearch } from '../source/source-search.ts';
 import { cleanLines } from '../text/clean-text.ts';
 import { containsKnownKey } from '../text/known-keys.ts';
-import { asHtml, errorPage } from './error-page.ts';
+import { errorPage, type OverlayError, toHtml } from './error-page.ts';
 import { failureIdentity, type SnippetMemory } from './snippet-memory.ts';
 import { describeUse, linkOf, type ShownUse } from './toolbar-facts.ts';
+import { ViewLines, ViewLog } from './view-log.ts';
 
-/** The site of a dev server, as its pages need it. */
+/** The site of a dev server, as far as its pages need it. */
 export interface ServedSite {
-  /** Those of now: they change with the `.env` files. */
+  /** The current settings, which change with the `.env` files. */
   readonly settings: Settings;
   readonly urls: SiteUrls;
-  readonly site: { logger: AstroIntegrationLogger; sources: SiteSource };
+  readonly site: { readonly logger: AstroIntegrationLogger; readonly sources: SiteSource };
 }
 
-/** As a build does. What a build would fail for becomes the HTML of an error page. */
-export function openInlineView(run: ServedSite, server: ViteDevServer, memory: SnippetMemory) {
-  const { logger, sources } = run.site;
-  const { base } = server.config;
-  // By page: each line is logged once, until it is over.
-  const said = new Map<string, readonly string[]>();
+/** A complete response of the dev server, before snippets are inlined. */
+export interface RenderedText {
+  /** The path of its URL. */
+  path: string;
+  kind: FileKind;
+  bytes: Buffer;
+  /** Whether a script has fetched it. A browser that shows a page says otherwise. */
+  isFetched: boolean;
+}
 
-  return async (
-    page: string,
-    kind: FileKind,
-    bytes: Buffer,
-    isFetched: boolean,
-  ): Promise<string | Buffer<ArrayBufferLike>> => {
-    const { settings, urls } = run;
-    const isPage = kind === 'html';
-    // By what each says, without its counts and times.
-    const lines = new Map<string, () => void>();
-    const warn = (line: string) => void lines.set(line, () => logger.warn(line));
+/** What is sent instead: the response with its snippets, or a page about why that is not possible. */
+export type InlinedView = { kind: 'page'; bytes: Buffer } | { kind: 'error-page'; html: string };
+
+/** What the steps of one view share. */
+interface View {
+  rendered: RenderedText;
+  /** The settings when the view began. */
+  settings: Settings;
+  search: SourceSearch;
+  lines: ViewLines;
+}
+
+/** The embeds of a view. */
+interface ViewEmbeds {
+  embeds: readonly FileEmbed[];
+  invalid: readonly InvalidEmbed[];
+  uses: SnippetUses;
+}
+
+/**
+ * Inlines snippets into what the dev server renders, as a build does. For what a build would fail for, a view is an error page,
+ * and the next one tries again.
+ */
+export class InlineView {
+  readonly #site: ServedSite;
+  readonly #server: ViteDevServer;
+  readonly #memory: SnippetMemory;
+  readonly #log = new ViewLog();
+
+  constructor(site: ServedSite, server: ViteDevServer, memory: SnippetMemory) {
+    this.#site = site;
+    this.#server = server;
+    this.#memory = memory;
+  }
+
+  async inline(rendered: RenderedText): Promise<InlinedView> {
+    const { settings, site } = this.#site;
+    const lines = new ViewLines(site.logger);
+    // The error page has the hash too, so that it asks whether its snippets have changed.
     let hash: string | undefined;
-    let failures: string | undefined;
     try {
-      const names = [page.slice(base.length), ...(isPage ? routeFiles(page, base) : [])];
-      if (names.some((name) => picomatch.isMatch(name, settings.exclude))) return bytes;
-      const search = new SourceSearch(sources);
-      const placeOf = search.whereWritten;
-      const uses = new Map<string, SnippetUse>();
-      const addParams = pageParams(settings.params, canonicalPath(page, isPage, urls));
-      const { embeds, invalid, warnings } = readEmbeds({ name: page, bytes, kind, addParams }, uses);
-      for (const note of warnings) warn(describeNote(note, placeOf));
-      if (embeds.length + invalid.length > 0) search.refuseOnDemand(page);
-      const withoutKey = uses.size > 0 && isWithoutKey(settings);
-      if (withoutKey) warn(withoutKeyWarning(settings));
-      // A script does not ask again about what it has fetched.
-      const isLast = !isPage || isFetched;
-      const show = async (use: SnippetUse) => ({ ...use, snippet: await memory.get(use, isLast) });
-      // In the order of the page, as the toolbar lists them.
-      const shown = await Promise.all(withoutKey ? [] : uses.values().map(show));
-      // Nothing is awaited from here: another page may update a snippet.
-      if (shown.length > 0) hash = memory.hashOf(shown.map(({ snippet }) => snippet));
-      const snippets = new Map(
-        shown.flatMap(({ request, snippet: { content } }) => (content ? [[request.key, content]] : [])),
-      );
-      const failed = shown.flatMap(({ snippet: { content, error }, ...use }): FailedSnippet[] =>
-        content || !error ? [] : [{ ...use, error }],
-      );
-      if (isPage) {
-        const blocks = new BlockWarnings((key) => snippets.get(key)?.html, placeOf);
-        blocks.add(page, bytes, embeds);
-        [...search.headingWarnings(embeds), ...blocks.warnings()].forEach(warn);
-      }
-      if (failed.length > 0) {
-        const looks = failed.map(({ request, error }) => [request.key, failureIdentity(error)]);
-        failures = JSON.stringify([page, invalid, looks]);
-        lines.set(failures, () => logger.warn(failureWarnings(failed).join('\n')));
-      }
-      throwFailures({ failed, notAsked: 0, embeds: invalid, placeOf });
-      const panel = panelSnippets(shown, snippets, (id) => linkOf(id, settings.editUrl, warn), describeUse);
-      const linked = hash ? panel : undefined;
-      const inlinePage = pageInliner({ snippets, rules: { policy: 'none' }, linked, hash });
-      const { bytes: inlined } = inlinePage({ name: page, kind }, bytes, embeds);
-      if (containsKnownKey(inlined.toString('latin1'))) throw keyError(shown, page);
-      return inlined;
+      if (this.#isExcluded(rendered, settings)) return { kind: 'page', bytes: rendered.bytes };
+
+      const view = { rendered, settings, search: new SourceSearch(site.sources), lines };
+      const viewEmbeds = this.#readEmbeds(view);
+      const shownUses = await this.#getSnippets(view, viewEmbeds.uses);
+
+      // No await from here on: another view may update a snippet, and the hash must be of what this one shows.
+      if (shownUses.length > 0) hash = this.#memory.hashPage(shownUses.map(({ snippet }) => snippet));
+      const snippets = contentsOf(shownUses);
+      if (rendered.kind === 'html') warnOfPage(view, viewEmbeds, snippets);
+      refuseFailures(view, viewEmbeds, shownUses);
+      return { kind: 'page', bytes: inlineShown(view, viewEmbeds, shownUses, snippets, hash) };
     } catch (error) {
-      const message = cleanLines((error as Error).message);
-      const { code, hint: next = '' }: Partial<UserError> = error instanceof UserError ? error : {};
-      // A report names the codes itself.
-      const hint = code ? `${code}: ${next}` : next;
-      const more = hint && `\n\n  Hint:\n${hint.replaceAll(/^/gm, '    ')}\n`;
-      lines.set(failures ?? message, () => logger.error(message.trimEnd() + more));
-      // Astro's error overlay expects HTML.
-      const html = { message: asHtml(message), hint: asHtml(hint) };
-      const err = { name: 'astro-snippets', title: 'Snippets', stack: message, ...html };
-      // The response of a server island is not shown. Astro escapes what is not marked.
-      const payload = { type: 'error' as const, __isEnhancedAstroErrorPayload: true, err };
-      if (page.includes('/_server-islands/')) server.environments.client.hot.send(payload);
-      return errorPage(base, err, hash);
+      return { kind: 'error-page', html: this.#showError(error as Error, rendered.path, hash, lines) };
     } finally {
-      // Two pages may show the same source.
-      const known = new Set([...said.values()].flat());
-      for (const [what, log] of lines) if (!known.has(what)) log();
-      said.set(page, [...lines.keys()]);
+      this.#log.write(rendered.path, lines);
     }
-  };
+  }
+
+  #isExcluded({ path, kind }: RenderedText, { exclude }: Settings): boolean {
+    const { base } = this.#server.config;
+    const names = [path.slice(base.length), ...(kind === 'html' ? routeFiles(path, base) : [])];
+    return names.some((name) => picomatch.isMatch(name, exclude));
+  }
+
+  /** @throws AstroError if the page has embeds and is rendered on demand */
+  #readEmbeds({ rendered, settings, search, lines }: View): ViewEmbeds {
+    const { path, kind, bytes } = rendered;
+    const addParams = pageParams(settings.params, canonicalPath(path, kind === 'html', this.#site.urls));
+    const uses: SnippetUses = new Map();
+    const { embeds, invalid, warnings } = readEmbeds({ name: path, bytes, kind, addParams }, uses);
+    for (const note of warnings) lines.warn(describeNote(note, search.whereWritten));
+    if (embeds.length + invalid.length > 0) search.refuseOnDemand(path);
+    return { embeds, invalid, uses };
+  }
+
+  /** Gets the snippets in the order of the page, as the toolbar lists them. Without a key, there are none. */
+  async #getSnippets({ rendered, settings, lines }: View, uses: SnippetUses): Promise<ShownUse[]> {
+    if (uses.size > 0 && isWithoutKey(settings)) {
+      lines.warn(withoutKeyWarning(settings));
+      return [];
+    }
+    // A page asks again, and loads again if a snippet has changed. A script does not, nor does what is no page.
+    const isLast = rendered.kind !== 'html' || rendered.isFetched;
+    const get = async (use: SnippetUse): Promise<ShownUse> => {
+      return { ...use, snippet: await this.#memory.get(use, isLast) };
+    };
+    return Promise.all(uses.values().map(get));
+  }
+
+  /** Logs an error, and makes the page that shows it. */
+  #showError(error: Error, path: string, hash: string | undefined, lines: ViewLines): string {
+    const message = cleanLines(error.message);
+    const { code, hint: nextStep = '' }: Partial<UserError> = error instanceof UserError ? error : {};
+    // A report of failures has no code of its own: its hint names the codes.
+    const hint = code ? `${code}: ${nextStep}` : nextStep;
+    const indentedHint = hint && `\n\n  Hint:\n${hint.replaceAll(/^/gm, '    ')}\n`;
+    lines.error(message, message.trimEnd() + indentedHint);
+
+    const overlayError: OverlayError = {
+      name: 'astro-snippets',
+      title: 'Snippets',
+      stack: message,
+      message: toHtml(message),
+      hint: toHtml(hint),
+    };
+    // A page does not show the response of a server island, so the overlay of the page gets the error.
+    if (path.includes('/_server-islands/')) {
+      // Astro escapes the HTML of errors that are not marked.
+      const mark = { __isEnhancedAstroErrorPayload: true };
+      this.#server.environments.client.hot.send({ type: 'error', ...mark, err: overlayError });
+    }
+    return errorPage(this.#server.config.base, overlayError, hash);
+  }
 }
 
-function keyError(shown: readonly ShownUse[], page: string) {
-  const names = shown.flatMap(({ request, snippet: { content } }) =>
+/** The contents that can be shown, by the keys of their requests. */
+function contentsOf(shownUses: readonly ShownUse[]): Map<string, FetchedSnippet> {
+  const contents = new Map<string, FetchedSnippet>();
+  for (const { request, snippet } of shownUses) {
+    if (snippet.content) contents.set(request.key, snippet.content);
+  }
+  return contents;
+}
+
+/** Warns of embeds that may not work where they are on the page. */
+function warnOfPage(
+  { rendered, search, lines }: View,
+  { embeds }: ViewEmbeds,
+  snippets: ReadonlyMap<string, FetchedSnippet>,
+): void {
+  const blocks = new BlockWarnings((key) => snippets.get(key)?.html, search.whereWritten);
+  blocks.add(rendered.path, rendered.bytes, embeds);
+  for (const warning of search.headingWarnings(embeds)) lines.warn(warning);
+  for (const warning of blocks.warnings()) lines.warn(warning);
+}
+
+/** @throws AstroError with one report of all failures, unless children are shown instead */
+function refuseFailures(
+  { rendered, search, lines }: View,
+  { invalid }: ViewEmbeds,
+  shownUses: readonly ShownUse[],
+): void {
+  const failed = shownUses.flatMap(({ snippet: { content, error }, ...use }): FailedSnippet[] =>
+    content || !error ? [] : [{ ...use, error }],
+  );
+  if (failed.length > 0) {
+    const identities = failed.map(({ request, error }) => [request.key, failureIdentity(error)]);
+    lines.warnOfFailures(
+      JSON.stringify([rendered.path, invalid, identities]),
+      failureWarnings(failed).join('\n'),
+    );
+  }
+  throwFailures({ failed, notAsked: 0, embeds: invalid, placeOf: search.whereWritten });
+}
+
+/** @throws AstroError if the API key would be shown */
+function inlineShown(
+  { rendered, settings, lines }: View,
+  { embeds }: ViewEmbeds,
+  shownUses: readonly ShownUse[],
+  snippets: ReadonlyMap<string, FetchedSnippet>,
+  hash: string | undefined,
+): Buffer {
+  const { path, kind, bytes } = rendered;
+  const urlOf = (id: number) => linkOf(id, settings.editUrl, (line) => lines.warn(line));
+  const linked = hash ? panelSnippets(shownUses, snippets, urlOf, describeUse) : undefined;
+  const inlinePage = pageInliner({ snippets, rules: { policy: 'none' }, linked, hash });
+  const { bytes: inlinedBytes } = inlinePage({ name: path, kind }, bytes, embeds);
+  if (containsKnownKey(inlinedBytes.toString('latin1'))) throw keyError(shownUses, path);
+  return inlinedBytes;
+}
+
+function keyError(shownUses: readonly ShownUse[], path: string): UserError {
+  const names = shownUses.flatMap(({ request, snippet: { content } }) =>
     content && [content.html, content.text].some(containsKnownKey) ? `snippet ${request.id}` : [],
   );
-  const source = names[0] ? ` in ${[...new Set(names)].join(', ')}` : '';
-  return userError('published-key', `The API key was found${source} on ${page}. The page is not shown.`);
+  const source = names.length > 0 ? ` in ${[...new Set(names)].join(', ')}` : '';
+  return userError('published-key', `The API key was found${source} on ${path}. The page is not shown.`);
 }

@@ -1,26 +1,33 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { styleText } from 'node:util';
 import type { AstroIntegrationLogger } from 'astro';
 
-/** Holds back Astro's line about a request until its status is known. */
-export function holdRequestLog({
-  options,
-}: AstroIntegrationLogger): AsyncLocalStorage<ServerResponse<IncomingMessage>> {
-  const responses = new AsyncLocalStorage<ServerResponse>();
-  // Before Astro 7, it is `dest`.
+/** Runs the rest of a request, so that what is logged during it is known to be about its response. */
+export type RequestScope = AsyncLocalStorage<ServerResponse>;
+
+/** How Astro's line about a request begins: with its status. */
+const statusPattern = /^\S*\[\d{3}\]/;
+
+/**
+ * Holds back Astro's line about a request until the response is sent. Astro logs `[200]` when it has rendered a page, which may
+ * then turn out as an error page with status 500.
+ */
+export function holdRequestLog({ options }: AstroIntegrationLogger): RequestScope {
+  const requestScope: RequestScope = new AsyncLocalStorage();
+  // Before Astro 7, the option is called `dest`.
   const { dest, destination = dest } = options as object as Record<string, typeof options.destination>;
-  if (!destination) return responses;
+  if (!destination) return requestScope;
+
   const write = destination.write.bind(destination);
   destination.write = (event) => {
-    const response = responses.getStore();
-    const status = /^\S*\[\d{3}\]/;
-    if (!response || response.closed || !status.test(event.message)) return write(event);
+    const response = requestScope.getStore();
+    if (!response || response.closed || !statusPattern.test(event.message)) return write(event);
+
     response.once('close', () => {
-      const { message } = event;
-      const sent = styleText('red', '[500]');
-      write({ ...event, message: response.statusCode === 500 ? message.replace(status, sent) : message });
+      if (response.statusCode !== 500) return write(event);
+      write({ ...event, message: event.message.replace(statusPattern, styleText('red', '[500]')) });
     });
   };
-  return responses;
+  return requestScope;
 }

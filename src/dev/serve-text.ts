@@ -1,8 +1,9 @@
+import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Connect, ViteDevServer } from 'vite';
 import type { FileKind } from '../embed/found-embed.ts';
-import { openInlineView, type ServedSite } from './inline-view.ts';
+import { type InlinedView, InlineView, type ServedSite } from './inline-view.ts';
 import { holdRequestLog } from './request-log.ts';
 import type { SnippetMemory } from './snippet-memory.ts';
 
@@ -13,80 +14,155 @@ const kindsByContentType: readonly [kind: FileKind, types: RegExp][] = [
   ['text', /^text\/(plain|markdown|csv)\b/i],
 ];
 
-// Of Vite itself, and source maps, which are JSON.
-const partsOfVite = /\/(?:@(?:vite|id|fs)|node_modules)\/|\.map$/;
+/** URLs of Vite's own modules, and of source maps, which are JSON. */
+const viteUrls = /\/(?:@(?:vite|id|fs)|node_modules)\/|\.map$/;
 
-/** Inlines snippets in complete responses, whichever runtime renders them. */
+/**
+ * Makes the middleware that inlines snippets into text, whichever runtime renders that.
+ *
+ * A response that may hold embeds is buffered, since an embed may be cut anywhere between two writes, and is sent when it is
+ * complete. Everything else passes through as it is written: other content types, encoded responses, and plain text that may
+ * be a stream.
+ */
 export function serveText(
-  run: ServedSite,
+  site: ServedSite,
   server: ViteDevServer,
   memory: SnippetMemory,
 ): Connect.NextHandleFunction {
-  const { logger } = run.site;
-  const inline = openInlineView(run, server, memory);
-  const responses = holdRequestLog(logger);
-  const encoded = new Set<string>();
+  const { logger } = site.site;
+  const view = new InlineView(site, server, memory);
+  const requestScope = holdRequestLog(logger);
+  const warnedPaths = new Set<string>();
+  const warnOfEncoding = (path: string, encoding: string) => {
+    if (warnedPaths.has(path)) return;
+    warnedPaths.add(path);
+    logger.warn(
+      `${path} is sent with the content encoding ${encoding}, so it is left as it is, without its snippets. Compress responses only where the site is deployed.`,
+    );
+  };
+
   return ({ originalUrl = '/', method, headers }, response, next) => {
     const [path = '/'] = originalUrl.split('?');
-    if (method !== 'GET' || partsOfVite.test(path)) return next();
+    if (method !== 'GET' || viteUrls.test(path)) return next();
+
     const isFetched = headers['sec-fetch-dest'] === 'empty';
-    const { writeHead, write, end } = response;
-    const text = new PassThrough();
-    let isBuffered: boolean | undefined;
-
-    const send = async (kind: FileKind) => {
-      const sent = await inline(path, kind, await buffer(text), isFetched);
-      Object.assign(response, { writeHead, write, end });
-      if (typeof sent === 'string') {
-        response.statusCode = 500;
-        response.setHeader('content-type', 'text/html; charset=utf-8');
-      }
-      response.removeHeader('etag');
-      response.setHeader('content-length', Buffer.byteLength(sent));
-      response.end(sent);
-    };
-    // Decided with the headers or the first byte, whichever comes first.
-    const decide = () => {
-      const type = String(response.getHeader('content-type') ?? '');
-      const [found] = kindsByContentType.find(([, types]) => types.test(type)) ?? [];
-      // Plain text without a file extension in its URL may be a stream, which cannot wait.
-      const kind = found === 'text' && !/\.\w+$/.test(path) ? undefined : found;
-      const encoding = String(response.getHeader('content-encoding') ?? 'identity');
-      if (kind && encoding === 'identity') {
-        send(kind).catch((error) => response.destroy(error));
-        return true;
-      }
-      Object.assign(response, { writeHead, write, end });
-      if (kind && !encoded.has(path)) {
-        encoded.add(path);
-        logger.warn(
-          `${path} is sent with the content encoding ${encoding}, so it is left as it is, without its snippets. Compress responses only where the site is deployed.`,
-        );
-      }
-      return false;
-    };
-
-    const take = (part: 'write' | 'end', rest: [string]) => {
-      isBuffered ??= decide();
-      if (!isBuffered) return response[part](...rest);
-      text[part](...rest);
-      // The writer need not wait.
-      return part === 'write' || response;
-    };
-    Object.assign(response, {
-      writeHead(status: number, ...rest: unknown[]) {
-        const given = rest.find((part) => typeof part === 'object') ?? {};
-        const list = Array.isArray(given) ? given : Object.entries(given).flat();
-        for (let at = 0; at < list.length; at += 2) response.setHeader(list[at], list[at + 1]);
-        isBuffered ??= decide();
-        if (!isBuffered)
-          return response.writeHead(status, ...rest.filter((part) => typeof part === 'string'));
-        response.statusCode = status;
-        return response;
-      },
-      write: (...rest: [string]) => take('write', rest),
-      end: (...rest: [string]) => take('end', rest),
+    new HeldResponse(response, path, {
+      inline: (kind, bytes) => view.inline({ path, kind, bytes, isFetched }),
+      warnOfEncoding: (encoding) => warnOfEncoding(path, encoding),
     });
-    responses.run(response, next);
+    requestScope.run(response, next);
   };
+}
+
+interface HeldResponseParts {
+  /** Inlines snippets into the complete response. */
+  inline(kind: FileKind, bytes: Buffer): Promise<InlinedView>;
+  /** Called for text that is not inlined because of its content encoding. */
+  warnOfEncoding(encoding: string): void;
+}
+
+type WriteMethods = Pick<ServerResponse, 'writeHead' | 'write' | 'end'>;
+
+/**
+ * A response whose methods are replaced until its kind is known, and until it is complete if it is buffered. The kind is known
+ * with the headers or the first byte, whichever comes first.
+ */
+class HeldResponse {
+  readonly #response: ServerResponse;
+  readonly #path: string;
+  readonly #parts: HeldResponseParts;
+  /** The methods that the response had. */
+  readonly #methods: WriteMethods;
+  readonly #buffered = new PassThrough();
+  /** `undefined` until the kind is known. */
+  #isBuffered: boolean | undefined;
+
+  constructor(response: ServerResponse, path: string, parts: HeldResponseParts) {
+    const { writeHead, write, end } = response;
+    this.#response = response;
+    this.#path = path;
+    this.#parts = parts;
+    this.#methods = { writeHead, write, end };
+    Object.assign(response, {
+      writeHead: (status: number, ...rest: unknown[]) => this.#writeHead(status, rest),
+      write: (...rest: [string]) => this.#write(rest),
+      end: (...rest: [string]) => this.#end(rest),
+    });
+  }
+
+  /** Sets the headers one by one: nobody can read or change those that Node's `writeHead` gets. */
+  #writeHead(status: number, rest: unknown[]): ServerResponse {
+    const headers = rest.find((part) => typeof part === 'object') ?? {};
+    // Headers are an object, or a list of names and values in turn.
+    const list = Array.isArray(headers) ? headers : Object.entries(headers).flat();
+    for (let index = 0; index < list.length; index += 2) {
+      this.#response.setHeader(list[index], list[index + 1]);
+    }
+
+    this.#isBuffered ??= this.#startBuffering();
+    if (!this.#isBuffered) {
+      const message = rest.filter((part) => typeof part === 'string');
+      return this.#response.writeHead(status, ...message);
+    }
+    this.#response.statusCode = status;
+    return this.#response;
+  }
+
+  #write(rest: [string]): boolean {
+    this.#isBuffered ??= this.#startBuffering();
+    if (!this.#isBuffered) return this.#response.write(...rest);
+    this.#buffered.write(...rest);
+    // The buffer takes everything, so the writer need not wait for `drain`.
+    return true;
+  }
+
+  #end(rest: [string]): ServerResponse {
+    this.#isBuffered ??= this.#startBuffering();
+    if (!this.#isBuffered) return this.#response.end(...rest);
+    this.#buffered.end(...rest);
+    return this.#response;
+  }
+
+  /** Begins to buffer a response that may hold embeds. @returns `false` for one that passes through */
+  #startBuffering(): boolean {
+    const kind = this.#kind();
+    const encoding = String(this.#response.getHeader('content-encoding') ?? 'identity');
+    if (!kind || encoding !== 'identity') {
+      this.#restoreMethods();
+      if (kind) this.#parts.warnOfEncoding(encoding);
+      return false;
+    }
+    this.#sendInlined(kind).catch((error) => this.#response.destroy(error));
+    return true;
+  }
+
+  /** The kind of a response that may hold embeds, by its content type. */
+  #kind(): FileKind | undefined {
+    const type = String(this.#response.getHeader('content-type') ?? '');
+    const [kind] = kindsByContentType.find(([, types]) => types.test(type)) ?? [];
+    // Plain text without a file extension in its URL may be a stream, which cannot wait until it is complete.
+    const mayBeStream = kind === 'text' && !/\.\w+$/.test(this.#path);
+    return mayBeStream ? undefined : kind;
+  }
+
+  /** Waits until the response is complete, and sends it with its snippets. */
+  async #sendInlined(kind: FileKind): Promise<void> {
+    const view = await this.#parts.inline(kind, await buffer(this.#buffered));
+    const response = this.#response;
+    this.#restoreMethods();
+
+    if (view.kind === 'error-page') {
+      response.statusCode = 500;
+      response.setHeader('content-type', 'text/html; charset=utf-8');
+    }
+    const body = view.kind === 'error-page' ? view.html : view.bytes;
+    // An ETag was made from the response without its snippets.
+    response.removeHeader('etag');
+    response.setHeader('content-length', Buffer.byteLength(body));
+    response.end(body);
+  }
+
+  #restoreMethods(): void {
+    Object.assign(this.#response, this.#methods);
+  }
 }

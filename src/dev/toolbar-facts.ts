@@ -1,11 +1,15 @@
+import type { PanelUse } from '../inlining/edit-links/edit-links.ts';
 import { editUrlOf } from '../settings/edit-url.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SnippetUse } from '../snippets/snippet-use.ts';
 import type { RememberedSnippet } from './snippet-memory.ts';
 
-export type ShownUse = SnippetUse & { snippet: RememberedSnippet };
+/** A use of a snippet on a page, and what the page shows for it. */
+export interface ShownUse extends SnippetUse {
+  snippet: RememberedSnippet;
+}
 
-/** Warns where a build with `editLinks` fails. */
+/** The URL at which a snippet is edited. Where a build with `editLinks` fails, this warns, and there is no link. */
 export function linkOf(
   id: number,
   editUrl: Settings['editUrl'],
@@ -19,25 +23,23 @@ export function linkOf(
   }
 }
 
-export function describeUse({ request: { params }, optionalPlaces, snippet }: ShownUse): {
-  facts: string;
-  error: string | undefined;
-  attributes: string;
-} {
+/** Describes a use for the panel in the toolbar. */
+export function describeUse({ request: { params }, optionalPlaces, snippet }: ShownUse): PanelUse {
   const { content, checkedAt, error } = snippet;
   const facts = [
     params,
     content?.variant,
-    // From the cache, it took no time.
+    // An answer from the cache took no time.
     content && content.milliseconds > 0 && `${Math.round(content.milliseconds)} ms`,
     content && `${Buffer.byteLength(content.content)} bytes`,
-    // The time of day, as in Astro's log.
+    // Astro's log shows the time of day in this way, too.
     checkedAt && `fetched at ${new Date(checkedAt).toLocaleTimeString('en-GB')}`,
   ];
-  const escaped = params && ` params='${params.replaceAll('&', '&amp;').replaceAll("'", '&#39;')}'`;
+  const escapedParams = params?.replaceAll('&', '&amp;').replaceAll("'", '&#39;');
+  const paramsAttribute = escapedParams ? ` params='${escapedParams}'` : '';
   return {
     facts: facts.filter(Boolean).join(' · '),
     error: error?.message,
-    attributes: `${escaped ?? ''}${optionalPlaces?.size ? ' optional' : ''}`,
+    attributes: `${paramsAttribute}${optionalPlaces?.size ? ' optional' : ''}`,
   };
 }

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { SnippetError } from '../../src/client/snippet-error.ts';
 import { parseRequest } from '../../src/client/snippet-request.ts';
-import { snippetMemory } from '../../src/dev/snippet-memory.ts';
+import { SnippetMemory } from '../../src/dev/snippet-memory.ts';
 
 const request = parseRequest('42', undefined);
 const down = new SnippetError('unavailable', 'it is down');
@@ -16,7 +16,7 @@ function remember(...answers: (string | SnippetError)[]) {
   const said: string[] = [];
   let asked = 0;
   const answering = { promise: Promise.resolve() };
-  const memory = snippetMemory(
+  const memory = new SnippetMemory(
     async () => {
       const answer = answers[Math.min(asked, answers.length - 1)] ?? '';
       asked += 1;
@@ -92,15 +92,15 @@ test('the last view waits for an update that is due, and other views do not', as
 test('a page is forgotten 10 minutes after it last asked', async () => {
   const { memory, get } = remember('old');
   const snippet = await get();
-  const hash = memory.hashOf([snippet]);
+  const hash = memory.hashPage([snippet]);
   for (let times = 0; times < 3; times += 1) {
     vi.advanceTimersByTime(599_000);
-    expect(memory.shownAs(hash)).toEqual([snippet]);
+    expect(memory.snippetsOf(hash)).toEqual([snippet]);
   }
   vi.advanceTimersByTime(300_000);
-  expect(memory.hashOf([snippet])).toBe(hash);
+  expect(memory.hashPage([snippet])).toBe(hash);
   vi.advanceTimersByTime(599_000);
-  expect(memory.shownAs(hash)).toEqual([snippet]);
+  expect(memory.snippetsOf(hash)).toEqual([snippet]);
   vi.advanceTimersByTime(601_000);
-  expect(memory.shownAs(hash)).toBeUndefined();
+  expect(memory.snippetsOf(hash)).toBeUndefined();
 });
