@@ -4,36 +4,75 @@ import type { InlinedPage } from '../inlining/inline-page.ts';
 import type { ManifestFile } from '../record/manifest.ts';
 import type { RefreshedSite } from './refreshed-site.ts';
 
-/** A style sheet's name, which every page contains, changes with its classes. */
-export function reasonForStyles({ manifest, now }: RefreshedSite): string | undefined {
-  if (!manifest.classes) return undefined;
-  const before = new Set(manifest.snippets.flatMap(({ content }) => content?.classes ?? []));
-  const after = new Set(now.flatMap((content) => content?.classes ?? []));
-  const made = before.intersection(new Set(manifest.classes));
-  const changed = [...after.difference(made), ...before.difference(after)];
-  if (changed.length === 0) return undefined;
-  return `needs style sheets that only a build makes: snippets now have other classes (${listNames(changed, 5)})`;
+/**
+ * Why only a build can update a page, or an entry of a collection: a refresh then ends with exit status 3. Each reason is the end
+ * of a sentence that begins with the name. More reasons are in `output/`: files that are not what the record says, copies that
+ * hold something else than their page, and files that were made from a page.
+ */
+export const needsBuild = {
+  /** Astro knows which pages render an entry, and the record does not. */
+  collectionEntry: 'shows a changed snippet, and which pages use this entry is not known',
+  /** A refresh makes pages as the build did, and would undo what another program has changed since. */
+  modified: 'was changed after the build',
+  /** The step that changes the page, such as a minifier, runs in a build only. */
+  changedAfterInlining: (integrations: string): string =>
+    `is changed in each build after snippets are inlined (by ${integrations})`,
+  /** The option `sanitize` is a function, which no record can have. */
+  sanitized: 'shows content that only a build sanitizes',
+  /** New classes need new style sheets, whose names, which every page contains, change with them. */
+  otherClasses: (classes: readonly string[]): string =>
+    `needs style sheets that only a build makes: snippets now have other classes (${listNames(classes, 5)})`,
+  /** A step after inlining has replaced the embed, so the page as it was generated does not say where the snippet is. */
+  leftover: 'was changed after a snippet on it was inlined',
+  /** The hash of a script or style on the page has changed. */
+  headerPolicy: 'has its policy in headers, which only a build writes',
+} as const;
+
+/** Why only a build can update the pages of a site, all of them. */
+export function reasonForSite(site: RefreshedSite): string | undefined {
+  if (site.manifest.rules.sanitizes) return needsBuild.sanitized;
+  const classes = findOtherClasses(site);
+  return classes.length > 0 ? needsBuild.otherClasses(classes) : undefined;
 }
 
+/** The classes that snippets have got without CSS being made for them, and those that they have lost. */
+function findOtherClasses({ manifest, now }: RefreshedSite): string[] {
+  if (!manifest.classes) return [];
+  const oldClasses = new Set(manifest.snippets.flatMap(({ content }) => content?.classes ?? []));
+  const newClasses = new Set(now.flatMap((content) => content?.classes ?? []));
+  const oldWithStyles = oldClasses.intersection(new Set(manifest.classes));
+  return [...newClasses.difference(oldWithStyles), ...oldClasses.difference(newClasses)];
+}
+
+/**
+ * Why only a build can update a page.
+ *
+ * @param inlinedPage the page with its current snippets
+ * @param changed the indexes of the snippets that have changed on the page
+ */
 export function reasonForPage(
   page: ManifestFile,
-  made: InlinedPage,
-  changed: number[],
+  inlinedPage: InlinedPage,
+  changed: readonly number[],
   site: RefreshedSite,
-):
-  | 'was changed after a snippet on it was inlined'
-  | 'has its policy in headers, which only a build writes'
-  | undefined {
-  const { name, shows } = page;
-  const { embeds, hasPolicy } = made;
-  const { rules, snippets } = site.manifest;
-  if (shows.slice(embeds.length).some((index) => changed.includes(index))) {
-    return 'was changed after a snippet on it was inlined';
-  }
-  if (rules.policy !== 'hash' || hasPolicy || fileKind(name) !== 'html') return undefined;
-  const needsOtherSources = (index: number, at: number) =>
-    embeds[at]?.format.as === 'html' &&
-    changed.includes(index) &&
-    String(site.now[index]?.sources ?? []) !== String(snippets[index]?.content?.sources ?? []);
-  return shows.some(needsOtherSources) ? 'has its policy in headers, which only a build writes' : undefined;
+): string | undefined {
+  // The snippets of the embeds come first in `shows`. More than these are leftovers of an earlier run.
+  const leftovers = page.shows.slice(inlinedPage.embeds.length);
+  if (leftovers.some((index) => changed.includes(index))) return needsBuild.leftover;
+  return needsOtherHeaders(page, inlinedPage, changed, site) ? needsBuild.headerPolicy : undefined;
+}
+
+function needsOtherHeaders(
+  { name, shows }: ManifestFile,
+  { embeds, hasPolicy }: InlinedPage,
+  changed: readonly number[],
+  { manifest: { rules, snippets }, now }: RefreshedSite,
+): boolean {
+  if (rules.policy !== 'hash' || hasPolicy || fileKind(name) !== 'html') return false;
+  return shows.some((index, position) => {
+    const isHtml = embeds[position]?.format.as === 'html';
+    if (!isHtml || !changed.includes(index)) return false;
+    const oldSources = snippets[index]?.content?.sources ?? [];
+    return String(now[index]?.sources ?? []) !== String(oldSources);
+  });
 }

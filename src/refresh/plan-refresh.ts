@@ -4,127 +4,214 @@ import { userError } from '../failures/errors.ts';
 import { entryName, listPlaces } from '../failures/places.ts';
 import { pathFrom } from '../files/paths.ts';
 import { isTemporary } from '../files/write.ts';
-import { compareOutput } from '../output/compare-output.ts';
+import { compareOutput, type OutputComparison, type PageToBuild } from '../output/compare-output.ts';
 import { describeMismatch, hashOfCopy } from '../output/compressed.ts';
 import { type DerivedFile, findDerivedFiles } from '../output/derived/derived-files.ts';
 import { describeLaterIntegrations, possibleHashes } from '../output/file-states.ts';
-import { listPageCopies, siteFolders } from '../output/page-copies.ts';
+import { listPageCopies, type SiteFolder, siteFolders } from '../output/page-copies.ts';
 import type { SiteFile } from '../output/site-files.ts';
 import { findStaleSnippets } from '../record/changes.ts';
 import { hashOf, type ManifestFile } from '../record/manifest.ts';
 import { count } from '../text/format.ts';
 import { containsKnownKey } from '../text/known-keys.ts';
-import { reasonForPage, reasonForStyles } from './needs-build.ts';
-import { pageMaker, type RefreshedSite } from './refreshed-site.ts';
+import { needsBuild, reasonForPage, reasonForSite } from './needs-build.ts';
+import { type MakePage, pageMaker, type RefreshedSite } from './refreshed-site.ts';
 
-/** Not all pages may fit into memory. */
-interface RefreshedPage {
-  page: ManifestFile;
-  hash: string;
-  changed: number[];
-  copies: SiteFile[];
-  made(): Buffer;
+/** What a refresh would write, and what it could not update. Making a plan writes nothing. */
+export interface RefreshPlan extends OutputComparison {
+  /** The pages to write. */
+  pages: RefreshedPage[];
+  /** Files that were made from these pages, and that only the command that made them can make again. */
+  stale: DerivedFile[];
 }
 
-export type RefreshPlan = Awaited<ReturnType<typeof planRefresh>>;
+/** A page to write. */
+export interface RefreshedPage {
+  /** The record of the page, with the names of all copies in the output. */
+  page: ManifestFile;
+  /** The hash that the file is going to have. */
+  hash: string;
+  /** The indexes of the snippets that the page shows with other content than the current; empty if only its file is in doubt. */
+  changed: number[];
+  /** The files that are written with the page, since they hold the same. */
+  copies: SiteFile[];
+  /** Returns the bytes to write. They are made again unless they are kept: not all pages may fit into memory. */
+  makeBytes(): Buffer;
+}
 
-// A page is made again as fast as it is read.
-const maxKeptBytes = 64 * 1024 * 1024;
+/** A page that shows other content than the current, or may do so after a refresh was killed. */
+type OutdatedPage = Pick<RefreshedPage, 'page' | 'changed'>;
 
-/** Makes pages whose snippets have changed, or that a killed refresh was writing, as a build does. */
-export async function planRefresh(site: RefreshedSite): Promise<{
-  pages: RefreshedPage[];
-  /** Made from these pages. Only the command that made them can renew them. */
-  stale: DerivedFile[];
-  toBuild: {
-    name: string;
-    reason: string;
-  }[];
-  modified: string[];
-}> {
-  const { file, manifest, now, cwd, progress } = site;
-  const { output, files, collections, rules, inlinedAt } = manifest;
-  const folders = siteFolders(manifest, cwd);
-  const plan = {
-    ...(await compareOutput(manifest)),
-    pages: [] as RefreshedPage[],
-    /** Made from these pages. Only the command that made them can renew them. */
-    stale: [] as DerivedFile[],
-  };
-  const refused = new Set(plan.toBuild.map(({ name }) => name));
-  const refuse = (name: string, reason: string) => void plan.toBuild.push({ name, reason });
-  for (const entry of collections) {
-    if (entry.content === now[entry.snippet]?.hash) continue;
-    refuse(entryName(entry), 'shows a changed snippet, and which pages use this entry is not known');
+/**
+ * Plans to update all pages whose snippets have changed, and those that a killed refresh was writing. Pages are made as in a
+ * build. What a refresh cannot update is in the plan, with the reason.
+ *
+ * @throws AstroError if a page would contain the API key, or if there is no usable pack
+ */
+export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
+  const { manifest, progress } = site;
+  const comparison = await compareOutput(manifest);
+  const toBuild = [...comparison.toBuild, ...entriesToBuild(site)];
+  const plan: RefreshPlan = { ...comparison, toBuild, pages: [], stale: [] };
+  if (!existsSync(manifest.output)) return plan;
+
+  const planner = new PagePlanner(site, plan);
+  const outdatedPages = findOutdatedPages(site, comparison);
+  for (const [index, outdatedPage] of outdatedPages.entries()) {
+    progress(() => `${index} of ${count(outdatedPages.length, 'page')} compared`);
+    planner.add(outdatedPage);
   }
-  if (!existsSync(output)) return plan;
-  const outdated = files
+  planner.refuseKey();
+  plan.modified = [...planner.modified];
+  planDerivedFiles(site, plan, planner);
+  return plan;
+}
+
+/** The entries of collections that have changed. */
+function entriesToBuild({ manifest, now }: RefreshedSite): PageToBuild[] {
+  return manifest.collections
+    .filter(({ snippet, content }) => content !== now[snippet]?.hash)
+    .map((entry) => ({ name: entryName(entry), reason: needsBuild.collectionEntry }));
+}
+
+/** The pages to make, besides those that are not what the record says. */
+function findOutdatedPages({ manifest, now }: RefreshedSite, { toBuild }: OutputComparison): OutdatedPage[] {
+  const refused = new Set(toBuild.map(({ name }) => name));
+  return manifest.files
     .filter(({ name }) => !refused.has(name))
     .map((page) => ({ page, changed: findStaleSnippets(manifest, page, now) }))
     .filter(({ page, changed }) => changed.length > 0 || page.expectedHashes);
-  const reasonForAll = rules.sanitizes ? 'shows content that only a build sanitizes' : reasonForStyles(site);
-  const modified = new Set(plan.modified);
-  const changing: SiteFile[] = [];
-  const withKey: string[] = [];
-  const make = pageMaker(site);
-  let keptBytes = 0;
-  const planPage = (page: ManifestFile, changed: number[]) => {
-    const { name, changedAfterInlining } = page;
-    if (modified.delete(name)) return refuse(name, 'was changed after the build');
-    const late = `is changed in each build after snippets are inlined (by ${describeLaterIntegrations(manifest)})`;
-    if (changedAfterInlining) return refuse(name, late);
-    if (reasonForAll) return refuse(name, reasonForAll);
-    const made = make(page);
-    const reason = reasonForPage(page, made, changed, site);
-    if (reason) return refuse(name, reason);
-    const file = join(output, name);
-    const before = readFileSync(file);
-    const states = possibleHashes(page);
-    const copies = listPageCopies(folders, page);
-    const others = copies.filter((copy) => !states.has(hashOfCopy(copy, [before, made.bytes]) ?? ''));
-    for (const copy of others) refuse(copy.name, describeMismatch(copy, name));
-    if (others.length > 0) return;
-    if (containsKnownKey(made.bytes)) withKey.push(name);
-    if (!made.bytes.equals(before)) changing.push({ file, name });
-    keptBytes += made.bytes.length;
-    const kept = keptBytes > maxKeptBytes ? undefined : made.bytes;
-    plan.pages.push({
+}
+
+/** How many bytes of pages are kept until they are written. Making a page again takes as long as reading it. */
+const maxKeptBytes = 64 * 1024 * 1024;
+
+/** Adds outdated pages to a plan, one after the other. */
+class PagePlanner {
+  readonly folders: readonly SiteFolder[];
+  /** The pages whose files are going to have other bytes. */
+  readonly changingPages: SiteFile[] = [];
+  /** The names of files that another program has changed, without those that are refused because of that. */
+  readonly modified: Set<string>;
+  readonly #site: RefreshedSite;
+  readonly #plan: RefreshPlan;
+  readonly #makePage: MakePage;
+  /** Why no page can be updated; `undefined` if pages can be. */
+  readonly #reasonForSite: string | undefined;
+  /** The names of pages that would contain the API key. */
+  readonly #withKey: string[] = [];
+  #keptBytes = 0;
+
+  constructor(site: RefreshedSite, plan: RefreshPlan) {
+    this.folders = siteFolders(site.manifest, site.cwd);
+    this.modified = new Set(plan.modified);
+    this.#site = site;
+    this.#plan = plan;
+    this.#makePage = pageMaker(site);
+    this.#reasonForSite = reasonForSite(site);
+  }
+
+  add({ page, changed }: OutdatedPage): void {
+    const { name } = page;
+    const recordedReason = this.#reasonOnRecord(page);
+    if (recordedReason) {
+      this.#refuse(name, recordedReason);
+      return;
+    }
+    const inlinedPage = this.#makePage(page);
+    const reason = reasonForPage(page, inlinedPage, changed, this.#site);
+    if (reason) {
+      this.#refuse(name, reason);
+      return;
+    }
+
+    const file = join(this.#site.manifest.output, name);
+    const currentBytes = readFileSync(file);
+    const { bytes } = inlinedPage;
+    const copies = listPageCopies(this.folders, page);
+    if (this.#refuseOtherCopies(page, copies, [currentBytes, bytes])) return;
+
+    if (containsKnownKey(bytes)) this.#withKey.push(name);
+    if (!bytes.equals(currentBytes)) this.changingPages.push({ file, name });
+    this.#keptBytes += bytes.length;
+    const keptBytes = this.#keptBytes > maxKeptBytes ? undefined : bytes;
+    this.#plan.pages.push({
       page,
-      hash: hashOf(made.bytes),
+      hash: hashOf(bytes),
       changed,
       copies,
-      made: () => kept ?? make(page).bytes,
+      makeBytes: () => keptBytes ?? this.#makePage(page).bytes,
     });
-  };
-  for (const [index, { page, changed }] of outdated.entries()) {
-    progress(() => `${index} of ${count(outdated.length, 'page')} compared`);
-    planPage(page, changed);
   }
-  if (withKey.length > 0) {
-    throw userError('published-key', `The API key would be in ${listPlaces(withKey)}. Nothing was written.`);
+
+  /** @throws AstroError if a page of the plan would contain the API key */
+  refuseKey(): void {
+    if (this.#withKey.length === 0) return;
+    const places = listPlaces(this.#withKey);
+    throw userError('published-key', `The API key would be in ${places}. Nothing was written.`);
   }
-  plan.modified = [...modified];
-  // There may be files of a killed refresh, and the cache.
-  const recorded = new Set(files.flatMap(({ name, copies = [] }) => [name, ...copies]));
-  const records = `${pathFrom(output, dirname(file))}/`;
-  // Older files, such as pages written by hand, were not made from these pages.
-  const mayBeDerived = ({ file, name }: SiteFile) => {
-    const isOurs = recorded.has(name) || isTemporary(name) || name.startsWith(records);
+
+  #refuse(name: string, reason: string): void {
+    this.#plan.toBuild.push({ name, reason });
+  }
+
+  /** Why only a build can update a page, as far as that is known before the page is made. */
+  #reasonOnRecord({ name, changedAfterInlining }: ManifestFile): string | undefined {
+    if (this.modified.delete(name)) return needsBuild.modified;
+    if (changedAfterInlining) {
+      return needsBuild.changedAfterInlining(describeLaterIntegrations(this.#site.manifest));
+    }
+    return this.#reasonForSite;
+  }
+
+  /**
+   * Refuses the copies of a page that hold something else than the page may.
+   *
+   * @param pages the page as its file is, and as it is going to be
+   * @returns whether there are any, so that the page has to stay as it is
+   */
+  #refuseOtherCopies(page: ManifestFile, copies: readonly SiteFile[], pages: readonly Buffer[]): boolean {
+    const hashes = possibleHashes(page);
+    const others = copies.filter((copy) => !hashes.has(hashOfCopy(copy, pages) ?? ''));
+    for (const copy of others) this.#refuse(copy.name, describeMismatch(copy, page.name));
+    return others.length > 0;
+  }
+}
+
+/** Plans what becomes of files that were made from the pages: a copy is written with its page, and others are stale. */
+function planDerivedFiles(
+  site: RefreshedSite,
+  plan: RefreshPlan,
+  { folders, changingPages }: PagePlanner,
+): void {
+  const { manifest, now: currentContents } = site;
+  const derivedFiles = findDerivedFiles(folders, changingPages, {
+    manifest,
+    currentContents,
+    changedSnippets: new Set(plan.pages.flatMap(({ changed }) => changed)),
+    mayBeDerived: derivedFileFilter(site),
+  });
+  for (const derivedFile of derivedFiles) {
+    const original = plan.pages.find(({ page }) => page.name === derivedFile.page);
+    if (!original) {
+      plan.stale.push(derivedFile);
+      continue;
+    }
+    const { page, copies } = original;
+    copies.push(derivedFile);
+    original.page = { ...page, copies: [...(page.copies ?? []), derivedFile.name] };
+  }
+}
+
+/** Makes a function that tells whether a file may have been made from pages of the site. */
+function derivedFileFilter({ file: manifestPath, manifest }: RefreshedSite): (file: SiteFile) => boolean {
+  const { output, files, inlinedAt } = manifest;
+  const recordedNames = new Set(files.flatMap(({ name, copies = [] }) => [name, ...copies]));
+  // The cache may be in the output, and so may be what a killed refresh has left.
+  const recordFolder = `${pathFrom(output, dirname(manifestPath))}/`;
+  return ({ file, name }) => {
+    const isOurs = recordedNames.has(name) || isTemporary(name) || name.startsWith(recordFolder);
+    // Older files, such as pages written by hand, were not made from these pages.
     return !isOurs && statSync(file).mtimeMs >= inlinedAt;
   };
-  const changedSnippets = new Set(plan.pages.flatMap((page) => page.changed));
-  for (const copy of findDerivedFiles(folders, changing, {
-    manifest,
-    currentContents: now,
-    changedSnippets,
-    mayBeDerived,
-  })) {
-    const original = plan.pages.find(({ page }) => page.name === copy.page);
-    if (original) {
-      const { page, copies } = original;
-      copies.push(copy);
-      original.page = { ...page, copies: [...(page.copies ?? []), copy.name] };
-    } else plan.stale.push(copy);
-  }
-  return plan;
 }

@@ -9,27 +9,39 @@ import { readEmbeds } from '../snippets/read-embeds.ts';
 import type { FetchedSnippets } from '../snippets/snippet-fetcher.ts';
 import type { Progress } from '../text/progress.ts';
 
+/** A built site, and what its snippets are now. */
 export interface RefreshedSite {
+  /** The path of the manifest. */
   file: string;
   manifest: Manifest;
+  /** The current snippets of the manifest. An optional one that does not exist is missing. */
   fetched: FetchedSnippets;
+  /** The current contents, as a manifest records them. */
   now: Contents;
+  /** The folder from which messages show paths. */
   cwd: string;
   progress: Progress;
+  /** Reads an image of a snippet from the cache, by its name in the folder of assets. */
   readImage(name: string): Promise<Uint8Array | undefined>;
 }
 
-export function pageMaker({ file, manifest, fetched }: RefreshedSite) {
+/** Makes a page of a site with its current snippets. @throws AstroError without a usable pack */
+export type MakePage = (page: ManifestFile) => InlinedPage;
+
+/** Prepares to make pages as the build did, from the pages as they were generated. */
+export function pageMaker({ file, manifest, fetched }: RefreshedSite): MakePage {
   const { rules, linked, snippets } = manifest;
   const pack = new PackReader(file, manifest.pack);
   const inlinePage = pageInliner({ snippets: fetched, rules, linked });
-  return (page: ManifestFile): InlinedPage => {
+
+  return (page) => {
     const { name, shows } = page;
     const generated = pack.read(page);
     const kind = fileKind(name) as FileKind;
-    // As asked for: only a build has the option `params`.
-    const recorded = shows.values();
-    const addParams = (written: SnippetRequest) => snippets[recorded.next().value ?? -1] ?? written;
+    // The requests of the record have the params that the option `params` added, which only a build has. `addParams` is called
+    // once for each embed in the order of the page, which is the order of `shows`.
+    const indexes = shows.values();
+    const addParams = (written: SnippetRequest) => snippets[indexes.next().value ?? -1] ?? written;
     const { embeds } = readEmbeds({ name, bytes: generated, kind, addParams }, new Map());
     return inlinePage({ name, kind }, generated, embeds);
   };

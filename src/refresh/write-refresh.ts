@@ -4,92 +4,85 @@ import { StagedFiles } from '../files/staged-files.ts';
 import { writeImages } from '../images/write-images.ts';
 import type { PageToBuild } from '../output/compare-output.ts';
 import { pageCopyOf } from '../output/compressed.ts';
-import { possibleHashes, toFileState } from '../output/file-states.ts';
+import { possibleHashes } from '../output/file-states.ts';
 import { siteFolders } from '../output/page-copies.ts';
-import { displayedHash, findStaleSnippets } from '../record/changes.ts';
-import { hashOf, type Manifest, type ManifestFile, toSnapshot } from '../record/manifest.ts';
+import { hashOf } from '../record/manifest.ts';
 import { writeManifest } from '../record/manifest-file.ts';
 import { count } from '../text/format.ts';
-import type { RefreshPlan } from './plan-refresh.ts';
+import type { RefreshedPage, RefreshPlan } from './plan-refresh.ts';
+import { RefreshRecord, snippetsOnPages } from './refresh-record.ts';
 import type { RefreshedSite } from './refreshed-site.ts';
 
 /**
- * Writes pages, their copies and images, all beside their places first. The manifest announces them: the process can be killed
- * at any moment.
+ * Writes the pages of a plan, with their copies and images. The process may be killed at any moment:
  *
- * @returns pages that have changed since, and are left alone
+ * 1. Images are written. Killed here, the site has images that no page shows.
+ * 2. The record announces the pages. From here on, a file is known to be in the old state or in the new one.
+ * 3. All pages and copies are written beside their places, so that a full disk is noticed before any page has changed. Killed
+ *    here, temporary files are left, which the next refresh replaces.
+ * 4. Each page replaces its file, together with its copies. Killed here, some pages are new: the next refresh makes all pages
+ *    that the record has announced again.
+ * 5. The record says which pages were written.
+ *
+ * @param hasCommand whether a command follows that makes files from the pages
+ * @returns the pages that have changed since the plan was made, and are left alone
  */
 export async function writeRefresh(
   site: RefreshedSite,
   { pages }: RefreshPlan,
   hasCommand: boolean,
 ): Promise<PageToBuild[]> {
-  const { file, manifest, now, progress } = site;
-  const { output, rules, snippets, files } = manifest;
-  // Not only what changes: a killed refresh may have written more.
-  const written = new Set(pages.flatMap(({ page }) => page.shows));
-  const assets = rules.images?.assets.folder;
-  if (assets !== undefined) {
-    const folders = siteFolders(manifest, site.cwd).map(({ directory }) => join(directory, assets));
-    const shown = [...written].map((index) => now[index]);
-    // First: an image that no page shows does no harm.
-    await writeImages(folders, shown, site.readImage);
-  }
-  // The site does not show content that is written nowhere.
-  const contents = snippets.map(({ content }, index) => (written.has(index) ? now[index] : content));
-  const recordOf = new Map<string, ManifestFile>();
-  for (const page of files) {
-    const outdated = findStaleSnippets(manifest, page, contents);
-    // What it shows until it is written.
-    const older = outdated.map((index) => [index, displayedHash(manifest, page, index) ?? null]);
-    recordOf.set(page.name, {
-      ...page,
-      staleContentHashes: older.length > 0 ? Object.fromEntries(older) : undefined,
-    });
-  }
-  const change = ({ name }: ManifestFile, more: Partial<ManifestFile>) =>
-    Object.assign(recordOf.get(name) ?? {}, more);
-  for (const { page, hash } of pages)
-    change(page, { copies: page.copies, expectedHashes: [...(page.expectedHashes ?? []), hash] });
-  const record: Manifest = {
-    ...manifest,
-    pending: hasCommand || undefined,
-    refreshedAt: new Date().toISOString(),
-    snippets: snippets.map((recorded, index) => {
-      const content = contents[index];
-      return written.has(index) ? { ...recorded, content, missing: content ? undefined : true } : recorded;
-    }),
-    previous: toSnapshot(manifest),
-    files: [...recordOf.values()],
-  };
-  writeManifest(file, record);
+  const { file, manifest } = site;
+  await writePageImages(site, pages);
+
+  const record = new RefreshRecord(site, pages, hasCommand);
+  writeManifest(file, record.manifest);
+
   const leftAlone: PageToBuild[] = [];
   const staged = new StagedFiles();
   try {
-    for (const [index, { page, copies, made }] of pages.entries()) {
-      progress(() => `${index} of ${count(pages.length, 'page')} written`);
-      const bytes = made();
-      staged.add(join(output, page.name), bytes);
-      const copied = copies.map(async (copy) => [copy.file, await pageCopyOf(bytes, copy)] as const);
-      for (const [target, copy] of await Promise.all(copied)) staged.add(target, copy);
-    }
-    for (const { page, copies, hash } of pages) {
-      const target = join(output, page.name);
+    await stagePages(site, pages, staged);
+    for (const refreshedPage of pages) {
+      const { page, copies } = refreshedPage;
+      const target = join(manifest.output, page.name);
       if (existsSync(target) && possibleHashes(page).has(hashOf(readFileSync(target)))) {
         await staged.commit([target, ...copies.map((copy) => copy.file)]);
-        change(page, {
-          staleContentHashes: undefined,
-          expectedHashes: undefined,
-          ...toFileState(statSync(target), hash, page),
-        });
+        record.setWritten(refreshedPage, statSync(target));
       } else {
         leftAlone.push({ name: page.name, reason: 'was changed while it was refreshed' });
-        change(page, { expectedHashes: page.expectedHashes });
+        record.setLeftAlone(refreshedPage);
       }
     }
   } finally {
     staged.discard();
   }
-  writeManifest(file, record);
+  writeManifest(file, record.manifest);
   return leftAlone;
+}
+
+/** Writes the images of all snippets on the pages, into the output and its copies. */
+async function writePageImages(
+  { manifest, now, cwd, readImage }: RefreshedSite,
+  pages: readonly RefreshedPage[],
+): Promise<void> {
+  const assetsFolder = manifest.rules.images?.assets.folder;
+  if (assetsFolder === undefined) return;
+  const folders = siteFolders(manifest, cwd).map(({ directory }) => join(directory, assetsFolder));
+  const contents = [...snippetsOnPages(pages)].map((index) => now[index]);
+  await writeImages(folders, contents, readImage);
+}
+
+/** Writes all pages and copies beside their places. */
+async function stagePages(
+  { manifest, progress }: RefreshedSite,
+  pages: readonly RefreshedPage[],
+  staged: StagedFiles,
+): Promise<void> {
+  for (const [index, { page, copies, makeBytes }] of pages.entries()) {
+    progress(() => `${index} of ${count(pages.length, 'page')} written`);
+    const bytes = makeBytes();
+    staged.add(join(manifest.output, page.name), bytes);
+    const encodedCopies = copies.map(async (copy) => [copy.file, await pageCopyOf(bytes, copy)] as const);
+    for (const [target, copy] of await Promise.all(encodedCopies)) staged.add(target, copy);
+  }
 }
