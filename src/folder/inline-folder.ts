@@ -1,150 +1,210 @@
-import { existsSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
-import { cp } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { existsSync, readFileSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { embedNamePattern } from '../embed/element.ts';
 import { userError } from '../failures/errors.ts';
 import { listNames } from '../failures/places.ts';
-import { pathFrom, shownPath } from '../files/paths.ts';
+import { shownPath } from '../files/paths.ts';
 import { StagedFiles } from '../files/staged-files.ts';
-import type { GeneratedSite } from '../inlining/generated-site.ts';
+import type { InlinedPage, WrittenPage } from '../inlining/inline-page.ts';
 import { inlineSnippets } from '../inlining/inline-site.ts';
-import { recordSite } from '../inlining/record-site.ts';
-import { scanSite } from '../inlining/scan-site.ts';
+import { type ScannedFile, type ScannedSite, scanSite } from '../inlining/scan-site.ts';
 import { OutputVerifier } from '../inlining/verify-output.ts';
 import { hashOfCopy, pageCopyOf, withoutSuffix } from '../output/compressed.ts';
-import type { SiteFile } from '../output/site-files.ts';
+import type { SiteFile, SiteFiles } from '../output/site-files.ts';
 import { lockForBuild } from '../record/lock.ts';
 import { hashOf, type Manifest, supersededBy } from '../record/manifest.ts';
-import { readManifest, writeManifest } from '../record/manifest-file.ts';
+import { readManifest } from '../record/manifest-file.ts';
 import { noteMissing } from '../record/missing-note.ts';
 import { lockFile, removeOtherPacks } from '../record/record-paths.ts';
 import { SnippetFetcher } from '../snippets/snippet-fetcher.ts';
 import { count } from '../text/format.ts';
-import { type FolderInlining, listFiles, refuseFolders } from './folder-inlining.ts';
-import { findLeftovers, lastRecordFile, openLastRun, unfinishedPath } from './last-run.ts';
+import { type FolderInlining, isPublished, listFiles, refuseFolders } from './folder-inlining.ts';
+import { type LastRun, lastRecordFile, openLastRun, unfinishedPath } from './last-run.ts';
+import { type FolderSite, publishFolder } from './publish-folder.ts';
 
-/** Inlines snippets into files of any generator, and updates those of earlier runs. If it throws, nothing is written. */
+/**
+ * Inlines snippets into the files of any generator, and updates the files of earlier runs. All files are written at the end:
+ * until then, they are staged, and if this throws, none is written.
+ *
+ * @throws AstroError with one report of all failures
+ */
 export async function inlineFolder(inlining: FolderInlining): Promise<void> {
   const { cwd, to, manifest, logger } = inlining;
   refuseFolders(inlining);
   const lock = await lockForBuild(lockFile(manifest, to), shownPath(cwd, to), (line) => logger.info(line));
   const staged = new StagedFiles();
   try {
-    await inlineLocked(inlining, staged);
+    const files = listFiles(inlining);
+    const published = files.scannable.filter((file) => isPublished(file, inlining));
+    const lastRun = await openLastRun(inlining, published);
+    await new FolderRun(inlining, files, lastRun, staged).run();
   } finally {
     staged.discard();
     lock.release();
   }
 }
 
-async function inlineLocked(inlining: FolderInlining, staged: StagedFiles) {
-  const { to, manifest, logger } = inlining;
-  const targetOf = ({ name }: SiteFile) => join(to, name);
-  const isPublished = (file: SiteFile) => file.file === targetOf(file);
-  const { scannable, unscanned, compressed } = listFiles(inlining);
-  const last = await openLastRun(inlining, scannable.filter(isPublished));
-  const { record: previousManifest, kept } = last;
-  const settings = { ...inlining.settings };
-  // Without a record, these would never be updated again.
-  if (kept.size > 0) settings.missingKey = 'error';
-  const verifier = new OutputVerifier(settings.apiKey);
-  const fetcher = new SnippetFetcher(settings, {
-    warn: (line) => logger.warn(line),
-    remember: true,
-    isSuperseded: supersededBy(previousManifest),
-  });
-  // Of the files to be made, as they are now.
-  const hashes = new Map(kept);
-  const copiesOf = Map.groupBy(compressed, ({ name }) => withoutSuffix(name));
-  const updated: string[] = [];
-  const outdated: { copy: SiteFile; page: SiteFile }[] = [];
-  try {
-    // As most servers name a page: how people link to it is not known.
-    const urls = { base: '/', trailingSlash: 'ignore', format: 'preserve' } as const;
-    const site = { ...inlining, settings, urls, directory: to, previousManifest, fetcher, verifier };
-    const scanned = await scanSite(scannable, site);
-    const written = scanned.files.filter(({ generated }) => !generated);
-    for (const { file, name } of written) hashes.set(name, hashOf(readFileSync(file)));
-    // The folder is not what the record says, even if this run fails.
-    if (written.some(isPublished) && existsSync(manifest)) renameSync(manifest, unfinishedPath(manifest));
-    const inlined = await inlineSnippets(scanned, site, (page, make) => {
-      const before = readFileSync(page.file);
-      if (hashOf(before) !== hashes.get(page.name)) {
-        const message = `${page.name} was changed while snippets were fetched. Nothing was written.`;
-        throw userError('output-in-use', message, 'Run the command when the generator has ended.');
-      }
-      const made = make(page.generated?.() ?? before);
-      staged.add(targetOf(page), made.bytes, page.file);
-      if (kept.has(page.name) && !made.bytes.equals(before)) updated.push(page.name);
-      for (const copy of copiesOf.get(page.name) ?? []) {
-        if (hashOfCopy(copy, [before, made.bytes]) !== hashOf(made.bytes)) outdated.push({ copy, page });
-      }
-      return { inlinedPage: made, leftovers: isPublished(page) ? findLeftovers(last, page.name, made) : [] };
-    });
-    await verifier.checkUnscanned(unscanned);
-    for (const line of verifier.codeWarnings()) logger.warn(line);
-    verifier.refuseKey((names) => `The API key was found in ${names}. Nothing was written.`);
-    for (const { copy, page } of outdated) {
-      staged.add(targetOf(copy), await pageCopyOf(staged.read(targetOf(page)), copy), copy.file);
-      hashes.set(copy.name, '');
-    }
-    const recorded = new Set(inlined.files.map(({ name }) => name));
-    // A generator may have written them without embeds, or a minifier changed them.
-    const dropped = [...scannable, ...unscanned].flatMap((one) => {
-      const { file, name } = one;
-      const wasRecorded = isPublished(one) && last.files.has(name) && !recorded.has(name);
-      return wasRecorded && !embedNamePattern.test(readFileSync(file, 'latin1')) ? name : [];
-    });
-    if (dropped.length > 0) {
-      logger.warn(
-        `Changed or excluded since the last run, and no longer in the record: ${listNames(dropped)}. Snippets of that run may still be there, and are not updated. If a step after inline, such as a minifier, has changed them, let the generator write them again, and run inline before that step.`,
-      );
-    }
-    // What the command of `refresh --after` was to renew is still out of date.
-    await publish(site, staged, hashes, { ...inlined, pending: previousManifest?.pending });
-  } catch (error) {
-    // First, as in a build.
-    await fetcher.close().catch(() => {});
-    removeOtherPacks(manifest, (await readManifest(lastRecordFile(manifest))).manifest?.pack?.id);
-    if (!existsSync(manifest)) noteMissing(manifest, error as Error);
-    throw error;
-  }
-  await fetcher.close();
-  for (const name of updated) logger.info(`Updated ${name}`);
-  const same = kept.size - updated.length;
-  if (same > 0) logger.info(`Not changed since an earlier run: ${count(same, 'file')}.`);
+/** A compressed file that does not hold the new bytes of its page. */
+interface OutdatedCopy {
+  copy: SiteFile;
+  page: SiteFile;
 }
 
-/** Until all is written, the record is beside its place, and announces the files: the process may be killed. */
-async function publish(
-  site: GeneratedSite & FolderInlining,
-  staged: StagedFiles,
-  hashes: ReadonlyMap<string, string>,
-  record: Manifest,
-) {
-  const { from, to, manifest } = site;
-  const aside = unfinishedPath(manifest);
-  const files = record.files.map((file) => ({
-    ...file,
-    hash: hashes.get(file.name) ?? file.hash,
-    expectedHashes: [file.hash],
-  }));
-  if (site.fetcher.showsChildren) rmSync(aside, { force: true });
-  else writeManifest(aside, { ...record, files });
-  rmSync(manifest, { force: true });
-  await staged.commit();
-  if (from !== to) {
-    const input = realpathSync(from);
-    await cp(input, existsSync(to) ? realpathSync(to) : to, {
-      recursive: true,
-      preserveTimestamps: true,
-      verbatimSymlinks: true,
-      filter(source) {
-        const name = pathFrom(input, source);
-        return !hashes.has(name) && join(from, name) !== dirname(manifest);
-      },
-    });
+/** One run, step by step. */
+class FolderRun {
+  readonly #site: FolderSite;
+  readonly #files: SiteFiles;
+  readonly #lastRun: LastRun;
+  readonly #staged: StagedFiles;
+  /** The hashes that the files with embeds have until they are written, by name. */
+  readonly #currentHashes: Map<string, string>;
+  /** Compressed files by the names of their pages. */
+  readonly #compressed: ReadonlyMap<string, SiteFile[]>;
+  readonly #outdatedCopies: OutdatedCopy[] = [];
+  /** The names of files of the last run that now show something else. */
+  readonly #updated: string[] = [];
+
+  constructor(inlining: FolderInlining, files: SiteFiles, lastRun: LastRun, staged: StagedFiles) {
+    this.#site = toFolderSite(inlining, lastRun);
+    this.#files = files;
+    this.#lastRun = lastRun;
+    this.#staged = staged;
+    this.#currentHashes = new Map(lastRun.keptHashes);
+    this.#compressed = Map.groupBy(files.compressed, ({ name }) => withoutSuffix(name));
   }
-  await recordSite(site, record, Date.now());
-  rmSync(aside, { force: true });
+
+  async run(): Promise<void> {
+    const { fetcher } = this.#site;
+    try {
+      const scanned = await this.#scan();
+      const inlined = await inlineSnippets(scanned, this.#site, (page, inline) => this.#stage(page, inline));
+      await this.#verify();
+      await this.#stageCopies();
+      this.#warnOfDropped(inlined);
+      await this.#publish(inlined);
+    } catch (error) {
+      // Close before anything else: an answer to an aborted HTTP/2 stream would crash Node, and the report would be lost.
+      await fetcher.close().catch(() => {});
+      await this.#keepLastRecord(error as Error);
+      throw error;
+    }
+    await fetcher.close();
+    this.#logChanges();
+  }
+
+  /** Finds the embeds of all files, and puts the last record aside if it is no longer what the folder holds. */
+  async #scan(): Promise<ScannedSite> {
+    const { manifest } = this.#site;
+    const scannable = this.#files.scannable.map((file) => this.#lastRun.withGenerated(file));
+    const scanned = await scanSite(scannable, this.#site);
+
+    const newFiles = scanned.files.filter(({ generated }) => !generated);
+    for (const { file, name } of newFiles) this.#currentHashes.set(name, hashOf(readFileSync(file)));
+    const isOverwritten = newFiles.some((file) => isPublished(file, this.#site));
+    if (isOverwritten && existsSync(manifest)) renameSync(manifest, unfinishedPath(manifest));
+    return scanned;
+  }
+
+  /** Stages a page with its snippets. @throws AstroError if the file has changed since it was scanned */
+  #stage(page: ScannedFile, inline: (generated: Buffer) => InlinedPage): WrittenPage {
+    const { file, name, generated } = page;
+    const currentBytes = readFileSync(file);
+    if (hashOf(currentBytes) !== this.#currentHashes.get(name)) {
+      const message = `${name} was changed while snippets were fetched. Nothing was written.`;
+      throw userError('output-in-use', message, 'Run the command when the generator has ended.');
+    }
+
+    const inlinedPage = inline(generated?.() ?? currentBytes);
+    const { bytes } = inlinedPage;
+    this.#staged.add(this.#targetOf(page), bytes, file);
+    if (this.#lastRun.keptHashes.has(name) && !bytes.equals(currentBytes)) this.#updated.push(name);
+    for (const copy of this.#compressed.get(name) ?? []) {
+      if (hashOfCopy(copy, [currentBytes, bytes]) === hashOf(bytes)) continue;
+      this.#outdatedCopies.push({ copy, page });
+    }
+    const leftovers = isPublished(page, this.#site) ? this.#lastRun.findLeftovers(name, inlinedPage) : [];
+    return { inlinedPage, leftovers };
+  }
+
+  /** @throws AstroError if a file contains the API key */
+  async #verify(): Promise<void> {
+    const { verifier, logger } = this.#site;
+    await verifier.checkUnscanned(this.#files.unscanned);
+    for (const line of verifier.codeWarnings()) logger.warn(line);
+    verifier.refuseKey((names) => `The API key was found in ${names}. Nothing was written.`);
+  }
+
+  async #stageCopies(): Promise<void> {
+    for (const { copy, page } of this.#outdatedCopies) {
+      const bytes = await pageCopyOf(this.#staged.read(this.#targetOf(page)), copy);
+      this.#staged.add(this.#targetOf(copy), bytes, copy.file);
+    }
+  }
+
+  /** Warns of files that the last run has recorded, and this one does not, although nobody may have written them again. */
+  #warnOfDropped({ files }: Manifest): void {
+    const recorded = new Set(files.map(({ name }) => name));
+    const dropped = [...this.#files.scannable, ...this.#files.unscanned].filter((siteFile) => {
+      const { file, name } = siteFile;
+      const wasRecorded = isPublished(siteFile, this.#site) && this.#lastRun.hasFile(name);
+      if (!wasRecorded || recorded.has(name)) return false;
+      // A file with an embed was written again, and is excluded now.
+      return !embedNamePattern.test(readFileSync(file, 'latin1'));
+    });
+    if (dropped.length === 0) return;
+    const names = listNames(dropped.map(({ name }) => name));
+    this.#site.logger.warn(
+      `Changed or excluded since the last run, and no longer in the record: ${names}. Snippets of that run may still be there, and are not updated. If a step after inline, such as a minifier, has changed them, let the generator write them again, and run inline before that step.`,
+    );
+  }
+
+  async #publish(inlined: Manifest): Promise<void> {
+    // A command of `refresh --after` that has not succeeded has still to make its files.
+    const record = { ...inlined, pending: this.#lastRun.record?.pending };
+    const copyNames = this.#outdatedCopies.map(({ copy }) => copy.name);
+    const stagedNames = new Set([...this.#currentHashes.keys(), ...copyNames]);
+    await publishFolder(this.#site, record, this.#staged, this.#currentHashes, stagedNames);
+  }
+
+  /** Leaves the last record with its pack. Removes the pack of this run, and notes why there is no record in its place. */
+  async #keepLastRecord(error: Error): Promise<void> {
+    const { manifest } = this.#site;
+    const { manifest: lastRecord } = await readManifest(lastRecordFile(manifest));
+    removeOtherPacks(manifest, lastRecord?.pack?.id);
+    if (!existsSync(manifest)) noteMissing(manifest, error);
+  }
+
+  #logChanges(): void {
+    const { logger } = this.#site;
+    for (const name of this.#updated) logger.info(`Updated ${name}`);
+    const unchanged = this.#lastRun.keptHashes.size - this.#updated.length;
+    if (unchanged > 0) logger.info(`Not changed since an earlier run: ${count(unchanged, 'file')}.`);
+  }
+
+  #targetOf({ name }: SiteFile): string {
+    return join(this.#site.to, name);
+  }
+}
+
+/** URLs as most servers name pages. How people link to the pages of an unknown generator is not known. */
+const usualUrls = { base: '/', trailingSlash: 'ignore', format: 'preserve' } as const;
+
+function toFolderSite(inlining: FolderInlining, { record, keptHashes }: LastRun): FolderSite {
+  const { to, logger } = inlining;
+  const settings = { ...inlining.settings };
+  // A run without a key leaves no record, so the files of the last run could never be updated again.
+  if (keptHashes.size > 0) settings.missingKey = 'error';
+  return {
+    ...inlining,
+    settings,
+    urls: usualUrls,
+    directory: to,
+    previousManifest: record,
+    verifier: new OutputVerifier(settings.apiKey),
+    fetcher: new SnippetFetcher(settings, {
+      warn: (line) => logger.warn(line),
+      remember: true,
+      isSuperseded: supersededBy(record),
+    }),
+  };
 }

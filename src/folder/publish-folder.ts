@@ -1,0 +1,68 @@
+import { existsSync, realpathSync, rmSync } from 'node:fs';
+import { cp } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pathFrom } from '../files/paths.ts';
+import type { StagedFiles } from '../files/staged-files.ts';
+import type { GeneratedSite } from '../inlining/generated-site.ts';
+import { recordSite } from '../inlining/record-site.ts';
+import type { Manifest } from '../record/manifest.ts';
+import { writeManifest } from '../record/manifest-file.ts';
+import type { FolderInlining } from './folder-inlining.ts';
+import { unfinishedPath } from './last-run.ts';
+
+/** A folder while its snippets are inlined. */
+export interface FolderSite extends GeneratedSite, FolderInlining {}
+
+/**
+ * Writes all files of a folder, and its record. Until all of them are written, the record is at the `unfinishedPath`, and has
+ * both hashes of each file, as the process may be killed.
+ *
+ * @param previousHashes the hashes that the files of the record have until they are written, by name
+ * @param stagedNames the names of all staged files
+ */
+export async function publishFolder(
+  site: FolderSite,
+  record: Manifest,
+  staged: StagedFiles,
+  previousHashes: ReadonlyMap<string, string>,
+  stagedNames: ReadonlySet<string>,
+): Promise<void> {
+  const { manifest, fetcher } = site;
+  const unfinishedRecord = unfinishedPath(manifest);
+  // Children instead of snippets leave no record.
+  if (fetcher.showsChildren) rmSync(unfinishedRecord, { force: true });
+  else writeManifest(unfinishedRecord, announceFiles(record, previousHashes));
+  rmSync(manifest, { force: true });
+
+  await staged.commit();
+  if (site.from !== site.to) await copyOtherFiles(site, stagedNames);
+  await recordSite(site, record, Date.now());
+  rmSync(unfinishedRecord, { force: true });
+}
+
+/** Makes a record of files that have their previous hashes, and are going to have those of the given record. */
+function announceFiles(record: Manifest, previousHashes: ReadonlyMap<string, string>): Manifest {
+  const files = record.files.map((file) => ({
+    ...file,
+    hash: previousHashes.get(file.name) ?? file.hash,
+    expectedHashes: [file.hash],
+  }));
+  return { ...record, files };
+}
+
+/** Copies what the generator has written, besides files that are staged and a record that is there. */
+async function copyOtherFiles(
+  { from, to, manifest }: FolderSite,
+  stagedNames: ReadonlySet<string>,
+): Promise<void> {
+  const input = realpathSync(from);
+  await cp(input, existsSync(to) ? realpathSync(to) : to, {
+    recursive: true,
+    preserveTimestamps: true,
+    verbatimSymlinks: true,
+    filter(source) {
+      const name = pathFrom(input, source);
+      return !stagedNames.has(name) && join(from, name) !== dirname(manifest);
+    },
+  });
+}
