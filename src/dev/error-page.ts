@@ -18,7 +18,8 @@ export interface OverlayError {
  * Writes a page that shows an error in Astro's overlay instead of the page that was asked for.
  *
  * @param base the base path of the site
- * @param hash what the page would show, so that it asks whether that has changed, and reloads; `undefined` if it shows no snippets
+ * @param hash what the page would show, so that it asks whether that has changed, and reloads; `undefined` if
+ *   it shows no snippets
  */
 export function errorPage(base: string, error: OverlayError, hash: string | undefined): string {
   // A "<" in the error could end the script.

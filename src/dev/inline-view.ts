@@ -64,8 +64,8 @@ interface ViewEmbeds {
 }
 
 /**
- * Inlines snippets into what the dev server renders, as a build does. For what a build would fail for, a view is an error page,
- * and the next one tries again.
+ * Inlines snippets into what the dev server renders, as a build does. For what a build would fail for, a view
+ * is an error page, and the next one tries again.
  */
 export class InlineView {
   readonly #site: ServedSite;
@@ -91,7 +91,7 @@ export class InlineView {
       const viewEmbeds = this.#readEmbeds(view);
       const shownUses = await this.#getSnippets(view, viewEmbeds.uses);
 
-      // No await from here on: another view may update a snippet, and the hash must be of what this one shows.
+      // No await from here on: the hash must be of what this view shows, and another may update a snippet.
       if (shownUses.length > 0) hash = this.#memory.hashPage(shownUses.map(({ snippet }) => snippet));
       const snippets = contentsOf(shownUses);
       if (rendered.kind === 'html') warnOfPage(view, viewEmbeds, snippets);
@@ -127,7 +127,7 @@ export class InlineView {
       lines.warn(withoutKeyWarning(settings));
       return [];
     }
-    // A page asks again, and loads again if a snippet has changed. A script does not, nor does what is no page.
+    // A page asks again, and loads again if a snippet has changed. A script does not, nor does a feed.
     const isLast = rendered.kind !== 'html' || rendered.isFetched;
     const get = async (use: SnippetUse): Promise<ShownUse> => {
       return { ...use, snippet: await this.#memory.get(use, isLast) };

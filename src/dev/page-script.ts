@@ -1,7 +1,7 @@
 /**
- * The script of each page of `astro dev`. While the page is visible, the script asks the server every two seconds whether what
- * the page shows has changed, and reloads the page if so. The hash of what it shows is in the element that the panel reads; a page
- * without that element shows no snippets, and does not ask.
+ * The script of each page of `astro dev`. While the page is visible, the script asks the server every two
+ * seconds whether what the page shows has changed, and reloads the page if so. The hash of what it shows is
+ * in the element that the panel reads; a page without that element shows no snippets, and does not ask.
  *
  * @param hot JavaScript for the connection to Vite
  */

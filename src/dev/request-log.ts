@@ -10,8 +10,8 @@ export type RequestScope = AsyncLocalStorage<ServerResponse>;
 const statusPattern = /^\S*\[\d{3}\]/;
 
 /**
- * Holds back Astro's line about a request until the response is sent. Astro logs `[200]` when it has rendered a page, which may
- * then turn out as an error page with status 500.
+ * Holds back Astro's line about a request until the response is sent. Astro logs `[200]` when it has rendered
+ * a page, which may then turn out as an error page with status 500.
  */
 export function holdRequestLog({ options }: AstroIntegrationLogger): RequestScope {
   const requestScope: RequestScope = new AsyncLocalStorage();

@@ -20,9 +20,9 @@ const viteUrls = /\/(?:@(?:vite|id|fs)|node_modules)\/|\.map$/;
 /**
  * Makes the middleware that inlines snippets into text, whichever runtime renders that.
  *
- * A response that may hold embeds is buffered, since an embed may be cut anywhere between two writes, and is sent when it is
- * complete. Everything else passes through as it is written: other content types, encoded responses, and plain text that may
- * be a stream.
+ * A response that may hold embeds is buffered, since an embed may be cut anywhere between two writes, and is
+ * sent when it is complete. Everything else passes through as it is written: other content types, encoded
+ * responses, and plain text that may be a stream.
  */
 export function serveText(
   site: ServedSite,
@@ -64,8 +64,8 @@ interface HeldResponseParts {
 type WriteMethods = Pick<ServerResponse, 'writeHead' | 'write' | 'end'>;
 
 /**
- * A response whose methods are replaced until its kind is known, and until it is complete if it is buffered. The kind is known
- * with the headers or the first byte, whichever comes first.
+ * A response whose methods are replaced until its kind is known, and until it is complete if it is buffered.
+ * The kind is known with the headers or the first byte, whichever comes first.
  */
 class HeldResponse {
   readonly #response: ServerResponse;

@@ -5,7 +5,7 @@ import { isSnippetFailure, type SnippetFailure } from '../failures/errors.ts';
 import type { FetchedSnippet } from '../snippets/snippet-fetcher.ts';
 import type { SnippetDisplay } from '../snippets/snippet-use.ts';
 
-/** A snippet of a dev server, with content, an error or, while the service is down, both. Updates change it in place. */
+/** A snippet of a dev server, with content, an error or, while the service is down, both. */
 export interface RememberedSnippet extends SnippetDisplay {
   /** The last content, which is shown until the service says that there is none. */
   content?: FetchedSnippet | undefined;
@@ -30,8 +30,8 @@ interface RememberedPage {
 }
 
 /**
- * How long after a fetch a snippet is due again, in milliseconds: two seconds, or ten while the service or the key is in
- * trouble. A page asks every two seconds, and its timer may be a little early.
+ * How long after a fetch a snippet is due again, in milliseconds: two seconds, or ten while the service or
+ * the key is in trouble. A page asks every two seconds, and its timer may be a little early.
  */
 const calmPause = 1_900;
 const troublePause = 9_900;
@@ -42,8 +42,9 @@ const pageLifetime = 600_000;
 /**
  * The snippets of a dev server, and the pages that show them.
  *
- * The first view of a snippet waits for the service. After that, each snippet is fetched when a page asks for it and it is due,
- * so the service is asked every two seconds, however many pages are open. A page is known by the hash of what it shows.
+ * The first view of a snippet waits for the service. After that, each snippet is fetched when a page asks for
+ * it and it is due, so the service is asked every two seconds, however many pages are open. A page is known
+ * by the hash of what it shows.
  */
 export class SnippetMemory {
   readonly #fetch: FetchSnippet;
@@ -96,7 +97,7 @@ export class SnippetMemory {
     return pageHash;
   }
 
-  /** The snippets of a page that asks; `undefined` after a restart, or if the page has not asked for 10 minutes. */
+  /** The snippets of a page that asks; `undefined` after a restart, or 10 minutes without a question. */
   snippetsOf(pageHash: string): readonly RememberedSnippet[] | undefined {
     const now = Date.now();
     for (const [key, { askedAt }] of this.#pages) {
@@ -141,7 +142,7 @@ export class SnippetMemory {
 /** Whether an error says something about the service, and nothing about the snippet. */
 const isOutage = (error?: SnippetFailure) => error && consequenceOf(error) === 'children';
 
-/** What distinguishes failures for a reader. Their messages count attempts and seconds, which differ each time. */
+/** What distinguishes failures for a reader. Their messages differ each time: they count attempts and seconds. */
 export function failureIdentity(error: SnippetFailure | undefined): (string | number | undefined)[] {
   if (!(error instanceof SnippetError)) return [error?.code, error?.reason];
   return [error.code, error.status, error.title, error.detail, error.type];

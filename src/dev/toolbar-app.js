@@ -1,7 +1,7 @@
 import { defineToolbarApp } from 'astro/toolbar';
 import { addPanel, dataElement, make, readSnippets } from '../inlining/edit-links/panel.js';
 
-/** The app in Astro's dev toolbar: lists the snippets of the page, with their errors, and fetches them again. */
+/** The app in Astro's dev toolbar: lists the snippets of the page and their errors, and fetches them again. */
 export default defineToolbarApp({
   init(canvas, app, server) {
     // Screen readers read out what is written into a status, as long as the element is not hidden.

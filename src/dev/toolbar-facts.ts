@@ -9,7 +9,7 @@ export interface ShownUse extends SnippetUse {
   snippet: RememberedSnippet;
 }
 
-/** The URL at which a snippet is edited. Where a build with `editLinks` fails, this warns, and there is no link. */
+/** The URL at which a snippet is edited. Warns where a build with `editLinks` fails, and there is no link. */
 export function linkOf(
   id: number,
   editUrl: Settings['editUrl'],

@@ -34,13 +34,13 @@ export class ViewLines {
     this.#lines.set(identity, () => this.#logger.warn(warning));
   }
 
-  /** Adds the error that the view shows instead of the page. The error replaces the warning about failed snippets. */
+  /** Adds the error that is shown instead of the page. It replaces the warning about failed snippets. */
   error(message: string, text: string): void {
     this.#lines.set(this.#failures ?? message, () => this.#logger.error(text));
   }
 }
 
-/** Logs the lines of views, each once, until a view of the page is without it: a page is viewed again and again. */
+/** Logs the lines of views, each once until a view of the page is without it: pages are viewed often. */
 export class ViewLog {
   /** What the lines of the last view are about, by page. */
   readonly #lastViews = new Map<string, readonly string[]>();

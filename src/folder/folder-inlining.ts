@@ -21,8 +21,8 @@ export const isPublished = ({ file, name }: SiteFile, { to }: FolderInlining): b
   file === join(to, name);
 
 /**
- * Lists the files of the site to publish: those of the generator, and what earlier runs have left in the output besides these.
- * Removes the temporary files of a run that was killed.
+ * Lists the files of the site to publish: those of the generator, and what earlier runs have left in the
+ * output besides these. Removes the temporary files of a run that was killed.
  */
 export function listFiles(inlining: FolderInlining): SiteFiles {
   const { from, to, manifest, settings } = inlining;

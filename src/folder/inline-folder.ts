@@ -23,8 +23,8 @@ import { type LastRun, lastRecordFile, openLastRun, unfinishedPath } from './las
 import { type FolderSite, publishFolder } from './publish-folder.ts';
 
 /**
- * Inlines snippets into the files of any generator, and updates the files of earlier runs. All files are written at the end:
- * until then, they are staged, and if this throws, none is written.
+ * Inlines snippets into the files of any generator, and updates the files of earlier runs. All files are
+ * written at the end: until then, they are staged, and if this throws, none is written.
  *
  * @throws AstroError with one report of all failures
  */
@@ -83,7 +83,8 @@ class FolderRun {
       this.#warnOfDropped(inlined);
       await this.#publish(inlined);
     } catch (error) {
-      // Close before anything else: an answer to an aborted HTTP/2 stream would crash Node, and the report would be lost.
+      // Close before anything else: an answer to an aborted HTTP/2 stream would crash Node, and the report
+      // would be lost.
       await fetcher.close().catch(() => {});
       await this.#keepLastRecord(error as Error);
       throw error;
@@ -92,7 +93,7 @@ class FolderRun {
     this.#logChanges();
   }
 
-  /** Finds the embeds of all files, and puts the last record aside if it is no longer what the folder holds. */
+  /** Finds the embeds of all files. Puts the last record aside if it is no longer what the folder holds. */
   async #scan(): Promise<ScannedSite> {
     const { manifest } = this.#site;
     const scannable = this.#files.scannable.map((file) => this.#lastRun.withGenerated(file));
@@ -141,7 +142,7 @@ class FolderRun {
     }
   }
 
-  /** Warns of files that the last run has recorded, and this one does not, although nobody may have written them again. */
+  /** Warns of files on the last record that are not on the new one, and may still show snippets. */
   #warnOfDropped({ files }: Manifest): void {
     const recorded = new Set(files.map(({ name }) => name));
     const dropped = [...this.#files.scannable, ...this.#files.unscanned].filter((siteFile) => {
@@ -166,7 +167,7 @@ class FolderRun {
     await publishFolder(this.#site, record, this.#staged, this.#currentHashes, stagedNames);
   }
 
-  /** Leaves the last record with its pack. Removes the pack of this run, and notes why there is no record in its place. */
+  /** Keeps the last record with its pack, and removes the pack of this run. */
   async #keepLastRecord(error: Error): Promise<void> {
     const { manifest } = this.#site;
     const { manifest: lastRecord } = await readManifest(lastRecordFile(manifest));

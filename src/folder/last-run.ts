@@ -13,13 +13,14 @@ import { listPacks } from '../record/record-paths.ts';
 import type { FolderInlining } from './folder-inlining.ts';
 
 /**
- * Where the record of a folder is while it is not what the folder holds. In its own place there is none then, so that `check` and
- * `refresh` ask for a run, and the next run reads the record from here:
+ * Where the record of a folder is while it is not what the folder holds. In its own place there is none then,
+ * so that `check` and `refresh` ask for a run, and the next run reads the record from here:
  *
- * - The generator has written recorded files again. The record of the last run is moved here before snippets are fetched. If
- *   the run fails, nothing was written, and the record stays here, or where it was.
- * - The run is writing. The new record is here, with the hashes of each file before and after. If the run is killed, the next one
- *   knows both states of a file. When all files are written, the record gets its own place, and this one is removed.
+ * - The generator has written recorded files again. The record of the last run is moved here before snippets
+ *   are fetched. If the run fails, nothing was written, and the record stays here, or where it was.
+ * - The run is writing. The new record is here, with the hashes of each file before and after. If the run is
+ *   killed, the next one knows both states of a file. When all files are written, the record gets its own
+ *   place, and this one is removed.
  */
 export const unfinishedPath = (manifest: string): string => `${manifest}.unfinished`;
 
@@ -64,8 +65,8 @@ export class LastRun {
   }
 
   /**
-   * Finds the snippets of the run that a file still shows without an embed: a later step has changed the file, and there are new
-   * embeds in it.
+   * Finds the snippets of the run that a file still shows without an embed: a later step has changed the
+   * file, and there are new embeds in it.
    *
    * @param name the name of a published file
    */
@@ -141,6 +142,6 @@ export async function openLastRun(
   return new LastRun(record, pack?.flaw ? undefined : pack, published);
 }
 
-/** Whether there was a record that cannot be read. One that is missing has left its pack, unless this is the first run. */
+/** Whether there was a record that cannot be read. A pack without a record is what a deleted one has left. */
 const isLost = (flaw: ManifestFlaw | undefined, manifest: string): boolean =>
   flaw !== undefined && (flaw !== 'is missing' || listPacks(manifest).length > 0);

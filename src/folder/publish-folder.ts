@@ -14,8 +14,8 @@ import { unfinishedPath } from './last-run.ts';
 export interface FolderSite extends GeneratedSite, FolderInlining {}
 
 /**
- * Writes all files of a folder, and its record. Until all of them are written, the record is at the `unfinishedPath`, and has
- * both hashes of each file, as the process may be killed.
+ * Writes all files of a folder, and its record. Until all of them are written, the record is at the
+ * `unfinishedPath`, and has both hashes of each file, as the process may be killed.
  *
  * @param previousHashes the hashes that the files of the record have until they are written, by name
  * @param stagedNames the names of all staged files
@@ -40,7 +40,7 @@ export async function publishFolder(
   rmSync(unfinishedRecord, { force: true });
 }
 
-/** Makes a record of files that have their previous hashes, and are going to have those of the given record. */
+/** Makes a record of files that still have their previous hashes, and expect those of the given record. */
 function announceFiles(record: Manifest, previousHashes: ReadonlyMap<string, string>): Manifest {
   const files = record.files.map((file) => ({
     ...file,

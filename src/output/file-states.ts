@@ -7,7 +7,15 @@ import { hashOf, type Manifest, type ManifestFile } from '../record/manifest.ts'
 /** How many earlier hashes of a file are recorded, to recognize a file that was rolled back. */
 const maxPreviousHashes = 3;
 
-/** The part of a file's record that says which bytes it has. */
+/**
+ * The part of a file's record that says which bytes it has. A file of the output is in one of these states:
+ *
+ * - As the record says, by `size` and `modifiedAt`, or else by `hash`. A file with one of the `expectedHashes`
+ *   counts as well: a killed run has written it.
+ * - Missing, or rolled back to one of the `previousHashes`.
+ * - Written again by the generator, and without snippets: the file holds embeds.
+ * - Changed by another program, which has no hash on record. The file may still show the recorded contents.
+ */
 export type FileState = Pick<ManifestFile, 'size' | 'modifiedAt' | 'hash' | 'previousHashes'>;
 
 /** What the file system says of a file, as `Stats` have it. */
@@ -19,10 +27,11 @@ interface FileStats {
 }
 
 /**
- * Brings the files of a new record to the state in which later steps of the build, such as a minifier, have left them. Files
- * that a later step deleted are left out.
+ * Brings the files of a new record to the state in which later steps of the build, such as a minifier, have
+ * left them. Files that a later step deleted are left out.
  *
- * @param inlinedAt when snippets were inlined, in milliseconds since the epoch; `undefined` if no step came later
+ * @param inlinedAt when snippets were inlined, in milliseconds since the epoch; `undefined` if no step came
+ *   later
  * @param previousManifest the record of the last build, whose hashes become the previous ones
  */
 export async function finalizeFiles(
@@ -53,7 +62,7 @@ export async function finalizeFiles(
   return finalized;
 }
 
-/** The state of a file that has just been written. The hashes of its last record become previous ones, latest first. */
+/** The state of a file that was just written. The hashes of its last record become previous, latest first. */
 export function toFileState(
   { size, mtimeMs }: FileStats,
   hash: string,
@@ -69,7 +78,10 @@ export function toFileState(
   };
 }
 
-/** The hashes that a file may have now: the recorded one, and those that an interrupted refresh or `inline` was writing. */
+/**
+ * The hashes that a file may have now: the recorded one, and those that an interrupted refresh or `inline`
+ * was writing.
+ */
 export function possibleHashes({ hash, expectedHashes = [] }: ManifestFile): Set<string> {
   return new Set([hash, ...expectedHashes]);
 }

@@ -24,7 +24,7 @@ export function siteFolders({ output, copies = [] }: Manifest, cwd: string): Sit
   }));
 }
 
-/** A file in one of the folders. In a copy, its name is its path from the working directory: people know it by that. */
+/** A file in one of the folders. In a copy, people know it by its path from the working directory. */
 export function fileIn({ directory, isCopy, shown }: SiteFolder, name: string): SiteFile {
   return {
     file: join(directory, name),
@@ -33,8 +33,8 @@ export function fileIn({ directory, isCopy, shown }: SiteFolder, name: string): 
 }
 
 /**
- * Lists the files that have to hold the same as a page: compressed ones beside it, copies on record, and the page in each copy
- * of the output, even where it is missing there, as a build would put it there.
+ * Lists the files that have to hold the same as a page: compressed ones beside it, copies on record, and the
+ * page in each copy of the output, even where it is missing there, as a build would put it there.
  */
 export function listPageCopies(
   folders: readonly SiteFolder[],
@@ -51,7 +51,8 @@ export function listPageCopies(
 /**
  * Finds the copy of the output that @astrojs/vercel makes in a build.
  *
- * @param inlinedAt when snippets were inlined, in milliseconds since the epoch: an older copy is another build's
+ * @param inlinedAt when snippets were inlined, in milliseconds since the epoch: an older copy is another
+ *   build's
  */
 export function findCopies(root: string, output: string, { files }: Manifest, inlinedAt: number): string[] {
   const folder = join(root, '.vercel/output/static');

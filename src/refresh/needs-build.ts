@@ -5,9 +5,10 @@ import type { ManifestFile } from '../record/manifest.ts';
 import type { RefreshedSite } from './refreshed-site.ts';
 
 /**
- * Why only a build can update a page, or an entry of a collection: a refresh then ends with exit status 3. Each reason is the end
- * of a sentence that begins with the name. More reasons are in `output/`: files that are not what the record says, copies that
- * hold something else than their page, and files that were made from a page.
+ * Why only a build can update a page, or an entry of a collection: a refresh then ends with exit status 3.
+ * Each reason is the end of a sentence that begins with the name. More reasons are in `output/`: files that
+ * are not what the record says, copies that hold something else than their page, and files that were made
+ * from a page.
  */
 export const needsBuild = {
   /** Astro knows which pages render an entry, and the record does not. */
@@ -22,7 +23,7 @@ export const needsBuild = {
   /** New classes need new style sheets, whose names, which every page contains, change with them. */
   otherClasses: (classes: readonly string[]): string =>
     `needs style sheets that only a build makes: snippets now have other classes (${listNames(classes, 5)})`,
-  /** A step after inlining has replaced the embed, so the page as it was generated does not say where the snippet is. */
+  /** The page as it was generated has no embed of the snippet: a step after inlining has changed the page. */
   leftover: 'was changed after a snippet on it was inlined',
   /** The hash of a script or style on the page has changed. */
   headerPolicy: 'has its policy in headers, which only a build writes',

@@ -31,11 +31,11 @@ export interface RefreshedPage {
   page: ManifestFile;
   /** The hash that the file is going to have. */
   hash: string;
-  /** The indexes of the snippets that the page shows with other content than the current; empty if only its file is in doubt. */
+  /** The indexes of snippets that have changed on the page. None if only a killed refresh is made up for. */
   changed: number[];
   /** The files that are written with the page, since they hold the same. */
   copies: SiteFile[];
-  /** Returns the bytes to write. They are made again unless they are kept: not all pages may fit into memory. */
+  /** Makes the bytes to write, unless they are kept: not all pages may fit into memory. */
   makeBytes(): Buffer;
 }
 
@@ -43,8 +43,8 @@ export interface RefreshedPage {
 type OutdatedPage = Pick<RefreshedPage, 'page' | 'changed'>;
 
 /**
- * Plans to update all pages whose snippets have changed, and those that a killed refresh was writing. Pages are made as in a
- * build. What a refresh cannot update is in the plan, with the reason.
+ * Plans to update all pages whose snippets have changed, and those that a killed refresh was writing. Pages
+ * are made as in a build. What a refresh cannot update is in the plan, with the reason.
  *
  * @throws AstroError if a page would contain the API key, or if there is no usable pack
  */
@@ -83,7 +83,7 @@ function findOutdatedPages({ manifest, now }: RefreshedSite, { toBuild }: Output
     .filter(({ page, changed }) => changed.length > 0 || page.expectedHashes);
 }
 
-/** How many bytes of pages are kept until they are written. Making a page again takes as long as reading it. */
+/** How many bytes are kept until they are written. Making a page again takes as long as reading it. */
 const maxKeptBytes = 64 * 1024 * 1024;
 
 /** Adds outdated pages to a plan, one after the other. */
@@ -178,7 +178,7 @@ class PagePlanner {
   }
 }
 
-/** Plans what becomes of files that were made from the pages: a copy is written with its page, and others are stale. */
+/** Plans for files that were made from the pages: a copy is written with its page, and others are stale. */
 function planDerivedFiles(
   site: RefreshedSite,
   plan: RefreshPlan,

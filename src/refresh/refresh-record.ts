@@ -6,20 +6,21 @@ import type { RefreshedPage } from './plan-refresh.ts';
 import type { RefreshedSite } from './refreshed-site.ts';
 
 /**
- * The record of a refresh: announces all pages before the first one is written, and follows what becomes of them. At any time,
- * the record is true for files that are written and for those that are not:
+ * The record of a refresh: announces all pages before the first one is written, and follows what becomes of
+ * them. At any time, the record is true for files that are written and for those that are not:
  *
  * - `expectedHashes` has the hash that a file is going to have, besides the `hash` that it has until then.
- * - `staleContentHashes` says what a page shows until it is written, as `snippets` has the new contents from the beginning.
+ * - `staleContentHashes` says what a page shows until it is written, as `snippets` has the new contents from
+ *   the beginning.
  */
 export class RefreshRecord {
   readonly manifest: Manifest;
   readonly #files: ReadonlyMap<string, ManifestFile>;
 
-  /** @param hasCommand whether a command follows that makes files from the pages, and has to succeed as well */
+  /** @param hasCommand whether a command follows that makes files from the pages, and has to succeed */
   constructor({ manifest, now }: RefreshedSite, pages: readonly RefreshedPage[], hasCommand: boolean) {
     const written = snippetsOnPages(pages);
-    // Content that no page is written with stays as it is on record: the site does not show the new one anywhere.
+    // Content that no page is written with stays as it is on record: the site does not show a newer one.
     const contents = manifest.snippets.map(({ content }, index) =>
       written.has(index) ? now[index] : content,
     );
@@ -60,7 +61,7 @@ export class RefreshRecord {
   }
 }
 
-/** The indexes of all snippets on pages: a killed refresh may have written others than those that change now. */
+/** The indexes of all snippets on pages, since a killed refresh may have written other pages with them. */
 export function snippetsOnPages(pages: readonly RefreshedPage[]): Set<number> {
   return new Set(pages.flatMap(({ page }) => page.shows));
 }

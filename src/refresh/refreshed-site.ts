@@ -38,8 +38,8 @@ export function pageMaker({ file, manifest, fetched }: RefreshedSite): MakePage 
     const { name, shows } = page;
     const generated = pack.read(page);
     const kind = fileKind(name) as FileKind;
-    // The requests of the record have the params that the option `params` added, which only a build has. `addParams` is called
-    // once for each embed in the order of the page, which is the order of `shows`.
+    // The requests of the record have the params that the option `params` added, which only a build has.
+    // `addParams` is called once for each embed in the order of the page, which is the order of `shows`.
     const indexes = shows.values();
     const addParams = (written: SnippetRequest) => snippets[indexes.next().value ?? -1] ?? written;
     const { embeds } = readEmbeds({ name, bytes: generated, kind, addParams }, new Map());

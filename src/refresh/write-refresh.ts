@@ -18,10 +18,10 @@ import type { RefreshedSite } from './refreshed-site.ts';
  *
  * 1. Images are written. Killed here, the site has images that no page shows.
  * 2. The record announces the pages. From here on, a file is known to be in the old state or in the new one.
- * 3. All pages and copies are written beside their places, so that a full disk is noticed before any page has changed. Killed
- *    here, temporary files are left, which the next refresh replaces.
- * 4. Each page replaces its file, together with its copies. Killed here, some pages are new: the next refresh makes all pages
- *    that the record has announced again.
+ * 3. All pages and copies are written beside their places, so that a full disk is noticed before any page has
+ *    changed. Killed here, temporary files are left, which the next refresh replaces.
+ * 4. Each page replaces its file, together with its copies. Killed here, some pages are new: the next refresh
+ *    makes all pages that the record has announced again.
  * 5. The record says which pages were written.
  *
  * @param hasCommand whether a command follows that makes files from the pages

@@ -12,7 +12,10 @@ import { digestFinder, precacheFinder } from './revisions.ts';
 export interface DerivedFile extends SiteFile {
   /** Whether the file is in a copy of the output that an adapter has made. */
   isCopy: boolean;
-  /** The name of the page that the file is a copy of, such as `404.html` for `200.html`. It is written with that page. */
+  /**
+   * The name of the page that the file is a copy of, such as `404.html` for `200.html`. It is written with
+   * that page.
+   */
   page?: string;
   /** A shell command that makes the file again, if one is known. */
   rebuild?: string;
@@ -25,8 +28,8 @@ const indexEntry = 'pagefind-entry.json';
 const indexFile = /^pagefind|\.(pf_\w+|pagefind)$/;
 
 /**
- * Finds what was made from pages that change: search indexes, copies of a page, and files that hold a digest of a page or the
- * old content of a snippet.
+ * Finds what was made from pages that change: search indexes, copies of a page, and files that hold a digest
+ * of a page or the old content of a snippet.
  *
  * @param pages the pages that change, with their bytes before the change
  */
@@ -117,7 +120,7 @@ function describeTrace(trace: Trace): string {
   return trace.kind === 'revision' ? `the revision of ${trace.page}` : `what snippet ${trace.snippetId} was`;
 }
 
-/** The command that makes a Pagefind index again. It removes the old index, whose files Pagefind would leave there. */
+/** The command that makes a Pagefind index again. Pagefind would leave old files there, so they are removed. */
 function searchIndexCommand({ shown }: SiteFolder, index: string): string {
   const quoted = (path: string) => (/^[\w./-]+$/.test(path) ? path : `"${path}"`);
   const where = index === 'pagefind' ? '' : ` --output-subdir ${quoted(index)}`;

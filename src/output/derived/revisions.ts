@@ -11,7 +11,7 @@ const digestAlgorithms = ['md5', 'sha1', 'sha256', 'sha384', 'sha512'];
 /** What may be a digest: in hexadecimal, or in base64 without padding. */
 const digestPatterns = [/[0-9a-f]{32,}/g, /[A-Za-z0-9+/]{22,}/g];
 
-/** Finds digests of pages, in hexadecimal or base64. The pages are hashed once a text has what may be a digest. */
+/** Finds digests of pages. The pages are hashed once a text has what may be a digest. */
 export function digestFinder(pages: readonly SiteFile[]): TraceFinder {
   let pageByDigest: Map<string, string> | undefined;
   const digestsOf = ({ file, name }: SiteFile) => {
@@ -41,12 +41,16 @@ const precacheEntry = /\{[^{}]*\brevision["']?\s*:\s*["'`][^{}]*\}/g;
 /** The `url` of such an object. */
 const precacheUrl = /["']?\burl["']?\s*:\s*["'`]([^"'`]*)["'`]/;
 
-/** Finds changing pages in Workbox precache lists. Entries without a revision stay as they are, in a build, too. */
+/** Finds changing pages in Workbox precache lists. A build does not change entries without a revision. */
 export function precacheFinder(directory: string, changingPages: readonly SiteFile[]): TraceFinder {
   const changing = new Set(changingPages.map(({ name }) => name));
   const exists = (name: string) => changing.has(name) || statsOf(join(directory, name))?.isFile();
 
-  /** The file that an entry lists. @param list the path of the file with the list, from which its URLs are relative */
+  /**
+   * The file that an entry lists.
+   *
+   * @param list the path of the file with the list, from which its URLs are relative
+   */
   const findListedFile = (entry: string, list: string) => {
     const url = precacheUrl.exec(entry)?.[1];
     if (url === undefined) return undefined;
@@ -54,7 +58,7 @@ export function precacheFinder(directory: string, changingPages: readonly SiteFi
     const path = URL.parse(url || './', `https://site.invalid/${list}`)?.pathname;
     if (path === undefined) return undefined;
     const segments = path.slice(1).split('/');
-    // The path of an absolute URL may begin with a base path, which is not known here, so each suffix is tried.
+    // An absolute URL may begin with a base path, which is not known here, so each suffix is tried.
     const starts = /^(\/|[a-z]+:)/i.test(url) ? [...segments.keys()] : [0];
     const paths = starts.map((start) => segments.slice(start).join('/'));
     return paths.flatMap((name) => [name, ...routeFiles(name, '')]).find(exists);
