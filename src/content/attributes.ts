@@ -1,15 +1,21 @@
 import { decodeHTMLAttribute } from 'entities/decode';
 import { applyEdits, type Edit } from '../markup/edits.ts';
 import { type StartTag, startTags } from '../markup/start-tags.ts';
-import { type Attribute, attributesOf, replaceValue } from '../markup/tags.ts';
+import { type Attribute, attributesOf, readAttribute, replaceValue } from '../markup/tags.ts';
 
-/**
- * Applies the edits of each start tag to HTML, and leaves every other byte as it is. Tags in `<noscript>` and
- * `<template>` are among them: a browser may show these.
- */
+/** Edits start tags of HTML, those in `<noscript>` and `<template>` too: a browser may show these. */
 export function editTags(html: string, editsOf: (tag: StartTag, attributes: Attribute[]) => Edit[]): string {
   const edits = startTags(html).flatMap((tag) => editsOf(tag, attributesOf(html, tag)));
   return applyEdits(html, edits);
+}
+
+/** The CSS classes in HTML, each once and sorted. Elements in `<noscript>` and `<template>` count, too. */
+export function classesIn(html: string): string[] {
+  if (!/\bclass\b/i.test(html)) return [];
+  const names = startTags(html).flatMap(
+    (tag) => readAttribute(attributesOf(html, tag), 'class')?.split(/[\t\n\f\r ]+/) ?? [],
+  );
+  return [...new Set(names.filter(Boolean))].sort();
 }
 
 /** Replaces the URL of an attribute, or the URLs of a `srcset`. Empty if they all stay. */
@@ -20,9 +26,8 @@ export function replaceUrls(attribute: Attribute, replacement: (url: string) => 
 }
 
 /**
- * An image in a `srcset`, split as in browsers: the URL (group 1) up to white space, and what follows it
- * (group 2), descriptors up to a comma outside of parentheses. A comma inside a URL is part of it (`a,b.png
- * 2x`), commas at its end are not (`a.png, b.png`).
+ * An image in a `srcset`: the URL (group 1) up to white space, and descriptors (group 2) up to a comma
+ * outside of parentheses. A comma inside a URL is part of it (`a,b.png 2x`), at its end not (`a.png, b.png`).
  */
 const srcsetCandidate =
   /([^\t\n\f\r ,](?:[^\t\n\f\r ]*[^\t\n\f\r ,])?)(,+(?=[\t\n\f\r ]|$)|(?:[^,(]+|\([^)]*\)?)*)/g;

@@ -7,11 +7,9 @@ import type { RouteToHeaders } from '../settings/astro-version.ts';
 import type { HtmlRules } from '../settings/options.ts';
 import { routeFiles } from '../settings/site-urls.ts';
 
-/** Sources as a policy writes them, such as `'sha256-…'`. */
+/** Sources of inline scripts and style sheets, as a policy writes them: `'sha256-…'`. */
 export interface PolicySources {
-  /** The hashes of inline scripts. */
   scripts: string[];
-  /** The hashes of inline style sheets. */
   styles: string[];
 }
 
@@ -36,20 +34,15 @@ export function sourcesOf(
   { policy, editLinks }: PolicyRules,
 ): PolicySources {
   const codes = policy === 'hash' ? contents.flatMap(({ inlineCode }) => inlineCode ?? []) : [];
-  const scripts = new Set(editLinks === undefined ? [] : [editLinks]);
-  const styles = new Set<string>();
-  for (const code of codes) {
-    for (const source of code.scripts) scripts.add(source);
-    for (const source of code.styles) styles.add(source);
-  }
-  return { scripts: [...scripts], styles: [...styles] };
+  const scripts = codes.flatMap((code) => code.scripts);
+  if (editLinks !== undefined) scripts.unshift(editLinks);
+  const styles = codes.flatMap((code) => code.styles);
+  return { scripts: [...new Set(scripts)], styles: [...new Set(styles)] };
 }
 
 /**
  * Adds sources to a Content Security Policy, or to each policy of a header, where commas separate several.
- *
- * @returns the same text where nothing is missing, and where `'unsafe-inline'` allows all code: a hash would
- * disable that.
+ * Where `'unsafe-inline'` allows all code, nothing is added: a hash would disable that.
  */
 export function allowSources(policies: string, { scripts, styles }: PolicySources): string {
   return policies
@@ -82,10 +75,7 @@ function allowInPolicy(policy: string, kind: 'script-src' | 'style-src', sources
   return directives.with(index, space + [name, ...extended].join(' ')).join(';');
 }
 
-/**
- * Whether all inline code may run. A nonce, a hash or `'strict-dynamic'` beside `'unsafe-inline'` disables
- * it.
- */
+/** Whether all inline code may run. A nonce, a hash or `'strict-dynamic'` disables `'unsafe-inline'`. */
 function allowsAllInline(allowed: string[]) {
   const includes = (pattern: RegExp) => allowed.some((source) => pattern.test(source));
   return includes(/^'unsafe-inline'$/i) && !includes(/^'(nonce-|sha\d+-|strict-dynamic')/i);
@@ -94,9 +84,9 @@ function allowsAllInline(allowed: string[]) {
 const policyHeader = 'content-security-policy';
 
 /**
- * The edits that add sources to the policies of a page: to each `<meta http-equiv="content-security-policy">`
- * in its head. Browsers ignore those in the body. A policy that lacks nothing gets an edit that changes
- * nothing: edits say that the page has a policy.
+ * The edits that add sources to each `<meta http-equiv="content-security-policy">` in the head of a page.
+ * Browsers ignore those in the body. A policy that lacks nothing gets an edit that changes nothing: edits say
+ * that the page has a policy.
  *
  * @param page the page as a file, so that offsets of edits are bytes.
  */
@@ -131,16 +121,16 @@ export function allowInPage(page: Buffer, sources: PolicySources): Edit[] {
   return edits;
 }
 
-/** Adds sources to the policy in the headers of a page. */
-export type AllowInHeaders = (page: string, sources: PolicySources) => void;
-
 /**
- * Adds sources to the policies that an adapter sends in headers. These are changed in place: the adapter
- * reads them later.
+ * Returns a function that adds sources to the policy in the headers of a page. Headers are changed in place:
+ * the adapter that sends them reads them later.
  *
  * @param routes the headers by path. Routes may begin with the base path.
  */
-export function headerPolicies(routes: RouteToHeaders, base: string): AllowInHeaders {
+export function headerPolicies(
+  routes: RouteToHeaders,
+  base: string,
+): (page: string, sources: PolicySources) => void {
   const headersByPage = new Map<string, Headers>();
   for (const [pathname, { headers }] of routes) {
     for (const name of routeFiles(pathname, base)) headersByPage.set(name, headers);

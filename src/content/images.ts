@@ -4,15 +4,13 @@ import { type Attribute, readAttribute } from '../markup/tags.ts';
 import { cleanText } from '../text/clean-text.ts';
 import { editTags, replaceUrls } from './attributes.ts';
 
-/** An image that the site serves itself. */
+/** An image that the site serves itself. Its size is in pixels, as a browser shows the image. */
 export interface ImageCopy {
   /** The name of the file in the folder of assets. */
   file: string;
   /** The URL, as a page writes it. */
   href: string;
-  /** Pixels, as a browser shows the image. */
   width: number;
-  /** Pixels, as a browser shows the image. */
   height: number;
 }
 
@@ -58,9 +56,9 @@ export async function localizeImages(html: string, find: FindImage | undefined):
   return { html: replaceImages(html, (url) => found.get(url)?.copy), images, flaws };
 }
 
+/** Gets whole URLs without a fragment. */
 type CopyOf = (url: string) => ImageCopy | undefined;
 
-/** @param copyOf is asked for whole URLs without a fragment. */
 const replaceImages = (html: string, copyOf: CopyOf) =>
   editTags(html, (tag, attributes) => editImage(tag, attributes, copyOf));
 
@@ -79,8 +77,7 @@ function editImage({ name, start, parent }: StartTag, attributes: Attribute[], c
   };
 
   // On a <source> in a <picture>, `src` means nothing.
-  const names = isSource ? ['srcset'] : ['src', 'srcset'];
-  const edits = names.flatMap((wanted) => {
+  const edits = (isSource ? ['srcset'] : ['src', 'srcset']).flatMap((wanted) => {
     const attribute = attributes.find((candidate) => candidate.name === wanted);
     return attribute ? replaceUrls(attribute, hrefOf) : [];
   });
@@ -95,8 +92,8 @@ function editImage({ name, start, parent }: StartTag, attributes: Attribute[], c
 }
 
 /**
- * The size of an image, so that a page does not move while it loads, and lazy loading, as far as the tag has
- * none of its own.
+ * The size of an image, so that a page does not move while it loads, and lazy loading, unless the tag has its
+ * own.
  */
 function newAttributes({ width, height }: ImageCopy, isSource: boolean, attributes: Attribute[]) {
   const written = (name: string) => readAttribute(attributes, name);

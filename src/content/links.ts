@@ -8,10 +8,7 @@ const urlAttributes = new Set(['href', 'src', 'srcset', 'action', 'poster']);
 /** Elements whose URLs lead to pages. The URLs of others load files, which have no slash at the end. */
 const pageElements = new Set(['a', 'area', 'form']);
 
-/**
- * All slashes at the end. Without the lookbehind, a run before the end would be tried from each slash:
- * quadratic time.
- */
+/** All slashes at the end. Without the lookbehind, a run before the end would take quadratic time. */
 const slashesAtEnd = /(?<!\/)\/+$/;
 
 /**
@@ -20,10 +17,7 @@ const slashesAtEnd = /(?<!\/)\/+$/;
  */
 const rootRelativeUrl = /^\/(?![\t\n\r]*[/\\])/;
 
-/**
- * Puts the base path before root-relative URLs in HTML, and ends the paths of pages with a slash or without,
- * as the site does.
- */
+/** Puts the base path before root-relative URLs in HTML, and ends the paths of pages as the site does. */
 export const adaptLinks = (html: string, rules: LinkRules): string =>
   editTags(html, (tag, attributes) => {
     const isPage = pageElements.has(tag.name);

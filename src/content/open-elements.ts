@@ -9,7 +9,7 @@ const openConstructs: Readonly<Record<string, string>> = {
   'eof-in-cdata': 'a CDATA section',
 };
 
-/** Stands for the rest of the page when content is parsed. */
+/** Stands for the rest of the page. */
 const restOfPage = '<snippet-end></snippet-end>';
 
 /**
@@ -30,8 +30,7 @@ export function leftOpen(html: string, before = ''): string | undefined {
   const isHiding = ({ tagName, sourceCodeLocation: location }: ParsedElement) =>
     contentHidingElements.has(tagName) && location && location.startOffset >= before.length;
 
-  // An element in a <template> counts as lost, and is not listed, unless the <template> is the context
-  // itself.
+  // An element in a <template> counts as lost, and is not listed, unless the <template> is the context.
   const rest = elementsOf(whole + restOfPage, { templates: before !== '' }).find(
     ({ sourceCodeLocation: location }) => location?.startOffset === whole.length,
   );

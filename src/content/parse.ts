@@ -1,7 +1,6 @@
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
 
-// Dynamic imports load this module and those that import it: most contents need no parser, and loading it takes
-// time.
+// Dynamic imports load this module and those that import it: most contents need no parser.
 
 /** An element of parse5's tree. */
 export type ParsedElement = DefaultTreeAdapterTypes.Element;

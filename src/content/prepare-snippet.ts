@@ -4,7 +4,7 @@ import { SiteError } from '../failures/errors.ts';
 import { textOf } from '../markup/text-of.ts';
 import type { HtmlRules } from '../settings/options.ts';
 import { reasonOf } from '../text/clean-text.ts';
-import { classesIn } from './classes.ts';
+import { classesIn } from './attributes.ts';
 import type { InlineCode } from './csp.ts';
 import { type FindImage, type ImageUse, localizeImages } from './images.ts';
 import { adaptLinks } from './links.ts';
@@ -24,13 +24,6 @@ export interface PreparedSnippet extends SnippetContent {
   images?: readonly ImageUse[] | undefined;
 }
 
-/** How a site uses a snippet. */
-interface ContentUse {
-  request: SnippetRequest;
-  /** Whether some embed shows the snippet as HTML, not as text alone. */
-  asHtml: boolean;
-}
-
 interface ContentRules extends HtmlRules {
   /** Absent if images stay on their own hosts. */
   findImage?: FindImage | undefined;
@@ -40,14 +33,15 @@ interface ContentRules extends HtmlRules {
 const maxTags = 100_000;
 
 /**
- * Prepares a snippet's content for pages, by the rules of the site. The HTML parser is loaded by the first
- * content that needs it: text never does, and ordinary tags only for a rule about scripts or a policy.
+ * Prepares a snippet's content for pages, by the rules of the site. `asHtml` says whether some embed shows it
+ * as HTML, not as text alone. The HTML parser is loaded by the first content that needs it: text never does,
+ * and ordinary tags only for a rule about scripts or a policy.
  *
  * @throws SiteError `sanitize-failed`, `too-many-tags`, `script-refused` or `left-open`
  */
 export async function prepareSnippet(
   { content }: { content: string },
-  { request, asHtml }: ContentUse,
+  { request, asHtml }: { request: SnippetRequest; asHtml: boolean },
   rules: ContentRules,
 ): Promise<PreparedSnippet> {
   const sanitized = await sanitize(content, request, rules);
@@ -55,13 +49,10 @@ export async function prepareSnippet(
 
   const tagCount = sanitized.split('<').length - 1;
   if (!asHtml || tagCount === 0) return { html: sanitized, text, warnings: [], inlineCode: undefined };
-  if (tagCount > maxTags) {
-    throw new SiteError('too-many-tags', `has more than ${maxTags} tags.`, request.id);
-  }
+  if (tagCount > maxTags) throw new SiteError('too-many-tags', `has more than ${maxTags} tags.`, request.id);
 
   const linked = rules.links ? adaptLinks(sanitized, rules.links) : sanitized;
-  // Images first: the rules below apply to the HTML with the copies and, for files that are no pages, to the
-  // HTML without.
+  // Images first: the rules below apply to the HTML with the copies and, for other files, to that without.
   const localized = await localizeImages(linked, rules.findImage);
   const html = await applyScriptRule(localized.html, request, rules);
 
@@ -113,15 +104,14 @@ async function applyScriptRule(html: string, request: SnippetRequest, { scripts 
   throw new SiteError('script-refused', reason, request.id);
 }
 
-/** Describes what HTML leaves open, wherever it is put, as the end of a sentence. Returns `undefined` for nothing. */
+/** Describes what HTML leaves open, wherever it is put, as the end of a sentence; `undefined` for nothing. */
 async function describeOpen(html: string, { scripts }: ContentRules) {
   if (hasOnlyOrdinaryTags(html)) return undefined;
   const { contexts } = await import('./parse.ts');
   const { leftOpen } = await import('./open-elements.ts');
-  // Content with scripts is tried in one place alone: inside an <svg>, the `i<n` of a script would count as an
-  // open tag, though nobody shows that script there.
-  const places = scripts === 'allow' ? [''] : contexts;
-  for (const before of places) {
+  // Content with scripts is tried in one place: inside an <svg>, the `i<n` of a script would seem an open
+  // tag.
+  for (const before of scripts === 'allow' ? [''] : contexts) {
     const open = leftOpen(html, before);
     if (open) return `leaves ${open} open, which swallows the rest of the page.`;
   }
@@ -134,7 +124,7 @@ async function inlineCodeOf(html: string, { policy }: ContentRules) {
   return findInlineCode(html);
 }
 
-/** Describes what the site's policy blocks, as the end of a sentence. Returns `undefined` for nothing. */
+/** Describes what the site's policy blocks, as the end of a sentence; `undefined` for nothing. */
 function describeBlocked(code: InlineCode, policy: HtmlRules['policy']) {
   const isHashed = policy === 'hash';
   const blocked: string[] = [];

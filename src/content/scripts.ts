@@ -9,8 +9,7 @@ export interface FoundScript extends Edit {
 
 /**
  * `javascript:` at the start of a value, or behind a `;` as in `<animate values="#a;javascript:x">`. Browsers
- * ignore control characters and white space before it, and tabs and line breaks within: `java&#10;script:`
- * runs, too.
+ * ignore control characters and white space before it, and tabs and line breaks within (`java&#10;script:`).
  */
 const javascriptUrl = new RegExp(`(^|;)[\\0-\\x20]*${[...'javascript:'].join('[\\t\\n\\r]*')}`, 'i');
 
@@ -33,11 +32,7 @@ export function findScripts(html: string): FoundScript[] {
 /** A pass parses everything. Only HTML that was made to defeat this needs more than three. */
 const maxPasses = 20;
 
-/**
- * Removes scripts, and nothing else.
- *
- * @returns `undefined` if each pass joins the text around scripts to other scripts
- */
+/** Removes scripts alone; `undefined` if each pass joins the text around them to other scripts. */
 export function stripScripts(html: string): string | undefined {
   let stripped = html;
   for (let pass = 0; pass < maxPasses; pass += 1) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { classesIn } from '../../src/content/classes.ts';
+import { classesIn } from '../../src/content/attributes.ts';
 import { classesOfStyles } from '../../src/inlining/class-check.ts';
 
 test('classes are read as by a browser, each once and sorted', () => {
