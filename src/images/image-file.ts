@@ -4,8 +4,8 @@ import type { FoundImage } from '../content/images.ts';
 import type { Assets } from '../settings/settings.ts';
 
 /**
- * The first bytes of each format that is accepted. Anything else is kept from the library that measures
- * images: files made for that have put it into endless loops.
+ * The first bytes of accepted formats. The library that measures images gets no others: files made for that
+ * have put it into endless loops.
  */
 const imageSignatures: Readonly<Record<string, RegExp>> = {
   png: /^\x89PNG\r\n/,
@@ -23,11 +23,7 @@ export function imageType(name: string): string | undefined {
   return format in imageSignatures ? `image/${format}` : undefined;
 }
 
-/**
- * The URL of an image as Astro writes those of its own assets.
- *
- * @param file its name; empty for the URL of the folder
- */
+/** The URL of an image, or of their folder for an empty name, as Astro writes those of its own assets. */
 export function imageHref({ folder, prefix }: Assets, file: string): string {
   const start = typeof prefix === 'string' ? prefix : (prefix[extensionOf(file)] ?? prefix['fallback'] ?? '');
   return `${start.replace(/\/$/, '')}/${folder}/${file}`;
@@ -63,8 +59,8 @@ export function examineImage(url: URL, bytes: Uint8Array, contentType: string, a
 }
 
 /**
- * "big-photo.0123456789abcdef0123.jpg": after the last part of the URL and the bytes. A changed image gets
- * another name, and every name is safe in all file systems and URLs.
+ * "big-photo.0123456789abcdef0123.jpg", after the last part of the URL and the bytes: a changed image gets
+ * another name. Every name is safe in all file systems and URLs.
  */
 function imageFileName({ pathname }: URL, bytes: Uint8Array, extension: string) {
   const lastPart = (pathname.split('/').at(-1) ?? '').replace(/\.\w+$/, '').toLowerCase();

@@ -29,7 +29,6 @@ interface FindOptions {
 /** A copy in the cache, whose bytes are whole. */
 interface CachedImage {
   copy: ImageCopy;
-  /** The `ETag` that the image was sent with. */
   etag: string | undefined;
 }
 
@@ -40,14 +39,12 @@ interface Download extends FoundImage {
 
 const maxImageBytes = 10 * 1024 * 1024;
 const maxUrlLength = 8_000;
-
 const maxDownloads = 8;
 const maxAttempts = 3;
 /** Milliseconds for one attempt. */
 const downloadTimeout = 15_000;
-/** Milliseconds. The wait before attempt n is drawn from 0 to this, times 2ⁿ. */
+/** Milliseconds. The wait before attempt n + 1 is drawn from 0 to this, times 2ⁿ. */
 const downloadRetryBase = 250;
-
 /** Milliseconds until an image without a copy is asked for again, as in a dev server that runs for days. */
 const missingImageLifetime = 60_000;
 
@@ -92,26 +89,25 @@ export class SiteImages {
 
     if (!mayDownload) {
       // A download that is under way may be over already. Otherwise it comes too late, and the cache wins.
-      const cached = this.#load(url, { mayDownload });
+      const cached = this.#load(url, mayDownload);
       return Promise.race(known ? [known, cached] : [cached]);
     }
     if (known) return known;
 
-    const image = this.#limit(() => this.#load(url, { mayDownload }));
+    const image = this.#limit(() => this.#load(url, mayDownload));
     this.#images.set(url.href, image);
     const { copy } = await image;
     if (!copy) setTimeout(() => this.#images.delete(url.href), missingImageLifetime).unref();
     return image;
   }
 
-  /** The bytes of an image in the cache. @param file its name, which may be any text */
+  /** The bytes of an image in the cache. Its name may be any text. */
   async read(file: string): Promise<Uint8Array | undefined> {
     const digest = /^[a-z0-9-]+\.([0-9a-f]{20})\.[a-z]+$/.exec(file)?.[1];
     if (!digest) return undefined;
     const bytes: unknown = await this.#cache.getItemRaw(file);
     // A file that was cut off or changed counts as absent.
-    const isWhole = bytes instanceof Uint8Array && hash('sha256', bytes).startsWith(digest);
-    return isWhole ? bytes : undefined;
+    return bytes instanceof Uint8Array && hash('sha256', bytes).startsWith(digest) ? bytes : undefined;
   }
 
   /** Ends all downloads. Images in the cache can still be read. */
@@ -120,7 +116,7 @@ export class SiteImages {
     await this.#transport.close();
   }
 
-  async #load(url: URL, { mayDownload }: { mayDownload: boolean }): Promise<FoundImage> {
+  async #load(url: URL, mayDownload: boolean): Promise<FoundImage> {
     const cached = await this.#readCached(url);
     const copy = cached?.copy;
     if (this.#isOffline) return copy ? { copy } : { flaw: 'it is not in the cache, and `offline` is set' };
@@ -131,8 +127,7 @@ export class SiteImages {
       if (!image.isTransient || attempt === maxAttempts) {
         return { copy: image.copy, flaw: image.flaw && cleanText(image.flaw) };
       }
-      const longest = downloadRetryBase * 2 ** attempt;
-      await systemClock.wait(systemClock.random() * longest, this.#closed.signal);
+      await systemClock.wait(systemClock.random() * downloadRetryBase * 2 ** attempt, this.#closed.signal);
     }
   }
 
@@ -156,8 +151,7 @@ export class SiteImages {
       response = await this.#transport.send(request, this.#closed.signal);
     } catch (error) {
       if (!(error instanceof TransportError)) throw error;
-      const isTransient = error.kind === 'network' || error.kind === 'timeout';
-      return { copy, flaw: error.message, isTransient };
+      return { copy, flaw: error.message, isTransient: error.kind === 'network' || error.kind === 'timeout' };
     }
 
     const { status, contentType, etag, body } = response;

@@ -9,8 +9,8 @@ interface ContentWithImages {
 }
 
 /**
- * Writes the images of contents into folders of assets. A file that exists already is the same: its name is
- * made from its bytes.
+ * Writes the images of contents into folders of assets. Names are made from bytes, so a file that exists is
+ * the same.
  *
  * @param read returns the bytes of an image in the cache, by its file name.
  */
@@ -19,7 +19,10 @@ export async function writeImages(
   contents: Iterable<ContentWithImages | undefined>,
   read: (name: string) => Promise<Uint8Array | undefined>,
 ): Promise<void> {
-  for (const folder of folders.filter(existsSync)) removeTemporaryFiles(folder);
+  for (const folder of folders.filter(existsSync)) {
+    // A process that was killed while it wrote has left these.
+    for (const name of readdirSync(folder).filter(isTemporary)) rmSync(join(folder, name), { force: true });
+  }
 
   const images = [...contents].flatMap((content) => content?.images ?? []);
   const names = new Set(images.flatMap(({ copy }) => copy?.file ?? []));
@@ -32,9 +35,4 @@ export async function writeImages(
       writeAtomically(file, bytes, temporaryFile(file));
     }
   }
-}
-
-/** Removes what a process left that was killed while it wrote. */
-function removeTemporaryFiles(folder: string) {
-  for (const name of readdirSync(folder).filter(isTemporary)) rmSync(join(folder, name), { force: true });
 }
