@@ -115,7 +115,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       // come or go.
       'astro:routes:resolved'({ routes: resolvedRoutes }) {
         routes = resolvedRoutes;
-        site?.sources.updateRoutes(routes);
+        if (site) site.sources.routes = routes;
       },
 
       async 'astro:config:done'({ config, buildOutput, injectTypes, logger }) {

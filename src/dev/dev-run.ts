@@ -59,7 +59,7 @@ export class DevRun {
     const { hot } = server.environments.client;
     // Later versions escape the errors of modules for the browser that Vite reports.
     if (astroMajor(sources.folders.root) < 6) escapeOwnErrors(hot);
-    sources.provideModules(loadedModules(server));
+    sources.modules = loadedModules(server);
 
     const fetchSnippet: FetchSnippet = async (shown) => {
       const { fetcher } = await session.open();

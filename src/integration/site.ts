@@ -38,7 +38,7 @@ export async function openSite(
   return {
     ...known,
     urls: { site, base, trailingSlash, format: build.format },
-    sources: new SiteSource({ folders, base, routes }),
+    sources: new SiteSource(folders, base, routes),
     classes: await openClasses(known),
   };
 }

@@ -25,10 +25,7 @@ const passedToIsland: Flaw = {
   code: 'on-demand-page',
 };
 
-/**
- * Flaws in Vite's environments in which nothing replaces an embed. `prerender` is not among them: its pages
- * are inlined.
- */
+/** Flaws in Vite's environments in which nothing replaces an embed. Pages of `prerender` are inlined. */
 const flawsByEnvironment: Readonly<Record<string, { certain: Flaw; perhaps: Flaw }>> = {
   client: {
     certain: {
@@ -52,10 +49,7 @@ const flawsByEnvironment: Readonly<Record<string, { certain: Flaw; perhaps: Flaw
 export function flawOf(written: WrittenEmbeds, id: string, environment: string): Flaw | undefined {
   const { certain, perhaps } = flawsByEnvironment[environment] ?? {};
   const isWritten = written.has('writes') || (environment === 'ssr' && written.has('imports'));
-
-  let flaw: Flaw | undefined;
-  if (isWritten) flaw = certain;
-  if (!flaw && written.has('passes')) flaw = passedToIsland;
+  const flaw = (isWritten && certain) || (written.has('passes') && passedToIsland);
   if (!flaw) return written.has('names') ? perhaps : undefined;
 
   // A site cannot change a package, and the text of a `?raw` import may be an example.
@@ -94,8 +88,7 @@ export function checkBundle(
 
   for (const [id, written] of candidates) {
     // Tree shaking may have removed the code that mentions an embed.
-    const isPublished = chunks.some((modules) => /snippet/i.test(modules[id]?.code ?? ''));
-    if (!isPublished) continue;
+    if (!chunks.some((modules) => /snippet/i.test(modules[id]?.code ?? ''))) continue;
 
     const reach = environment === 'ssr' ? reachOf(id, context, source, isMixed) : 'shown';
     const flaw = flawOf(written, id, reach === 'prerendered' ? 'prerender' : environment);
@@ -120,20 +113,14 @@ export function checkBundle(
 /** Whether a module holds the entries of all collections. */
 export const isCollectionStore = (id: string): boolean => id.endsWith('astro:data-layer-content');
 
-/**
- * Astro's modules that import every entry and image of every collection, shown on a page or not:
- * `astro:content`, `.astro/content-modules.mjs`, `post.mdx?astroPropagatedAssets`.
- */
+/** Astro's modules that import all of a collection, shown or not: `post.mdx?astroPropagatedAssets`. */
 const contentModules =
   /astro:content|astro:asset-imports|content-modules\.mjs|data-layer|[?&]astro(?:Content|PropagatedAssets)/;
 
 /** The site's middleware. It runs for prerendered pages, too, so an embed in it may be meant for those. */
 const middleware = /(?:virtual:astro:|astro-internal:)middleware/;
 
-/**
- * Who shows the embed of a module in the server bundle: pages on demand, perhaps these, or prerendered pages
- * alone.
- */
+/** Whether pages on demand show the embed of a module in the server bundle, or only prerendered ones do. */
 type Reach = 'shown' | 'perhaps' | 'prerendered';
 
 /** Follows the importers of a module up to the pages that are rendered on demand. */

@@ -1,7 +1,6 @@
 import { elementName, embedNamePattern } from '../embed/element.ts';
 
 type SyntaxParts = { [Name in 'id' | 'callee' | 'key' | 'property' | 'source']?: SyntaxNode | null };
-
 type SyntaxLists = { [Name in 'arguments' | 'expressions' | 'properties' | 'quasis']?: SyntaxNode[] };
 
 /** A node of Vite's syntax tree (ESTree), with the parts that are read by name. */
@@ -31,30 +30,25 @@ type Use = MentionKind | undefined;
 /** Stands for an expression of a template literal, in private characters that no source contains. */
 const placeholder = (index: number) => `\ue000${index}\ue001`;
 
-/**
- * The start tag of the element in text: `<snippet-embed id=`, or with an expression behind its name,
- * `<snippet-embed${attributes}>`. Without the lookahead, `<snippet-embedded>` would count.
- */
+/** The element's start tag: `<snippet-embed id=` or `<snippet-embed${…}>`, but not `<snippet-embedded>`. */
 const elementOpening = new RegExp(`<${elementName}(?=[\\s/>\\ue000])`, 'i');
 
 /**
- * Examples in text: `<code>…</code>`, an element with `data-snippets-ignore` up to its end tag, and comments.
- * One that is not closed reaches to the end of the text: the rest may be in another string.
+ * Examples in text: `<code>…</code>`, `<p data-snippets-ignore>…</p>`, and comments. An example that is not
+ * closed reaches to the end of the text: the rest may be in another string.
  */
 const exampleMarkup =
   /<(code|pre|kbd|samp|[\w-]+(?=\s[^>]*\bdata-snippets-ignore))\b[\s\S]*?(?:<\/\1>|$)|<!--[\s\S]*?(?:-->|$)/gi;
 
 /**
- * Functions that create an element or a component by name: `h`, `jsxs`, `createElement`, `_createVNode` and
- * `resolveComponent` of Vue, `$.element` of Svelte, `$$renderComponent` of Astro. Compilers put `_` and `$`
- * before the names.
+ * Functions that create an element or a component by name, such as `jsxs`, `_createVNode` and
+ * `resolveComponent` of Vue, `$.element` of Svelte, and `$$renderComponent` of Astro.
  */
 const elementCreators = /^[_$]*(?:h|element|jsx\w*|create\w*|resolve\w*Component|(?:ssrR|r)enderComponent)$/;
 
 /**
- * Functions that search for their first argument, register it, or print it: `includes`, `lastIndexOf`,
- * `startsWith`, `querySelectorAll`, `customElements.define`, `pattern.test`, `console.warn`, `TypeError`.
- * Text there writes no element.
+ * Functions that search for their first argument, register it, or print it, and write no element:
+ * `lastIndexOf`, `querySelectorAll`, `customElements.define`, `console.warn`, `TypeError`.
  */
 const namingFunctions =
   /^(?:includes|\w*ndexOf|\w+With|split|search|match\w*|replace\w*|querySelector\w*|closest|getElementsByTagName|define|get|whenDefined|test|exec|debug|info|log|warn|error|\w*Error)$/;
@@ -69,9 +63,7 @@ export function findWritten(program: SyntaxNode): WrittenEmbeds {
   return finder.mentions;
 }
 
-/**
- * Visits a syntax tree from its root down, and says of each node what it would mean to write an embed there.
- */
+/** Visits a syntax tree, and says of each node what it would mean to write an embed there. */
 class MentionFinder {
   readonly mentions: Set<MentionKind> = new Set();
 
@@ -105,10 +97,7 @@ class MentionFinder {
     // Bundlers write `(0, jsx)('p')`: the function is the last expression of a sequence.
     const called = callee?.expressions?.at(-1) ?? callee;
     const name = String(called?.name ?? called?.property?.name);
-    if (elementCreators.test(name)) {
-      this.#visitCreation(passed, use);
-      return;
-    }
+    if (elementCreators.test(name)) return this.#visitCreation(passed, use);
 
     const useOfFirst = use && namingFunctions.test(name) ? 'names' : use;
     for (const [index, argument] of passed.entries()) this.visit(argument, index === 0 ? useOfFirst : use);
@@ -123,8 +112,7 @@ class MentionFinder {
     const isExample = props.includes('data-snippets-ignore') || names.some((name) => codeTagName.test(name));
 
     const isElement = names.some((name) => name.toLowerCase() === elementName);
-    // Outside an island, the component is `imports` alone: where a page renders it, the integration sees its
-    // element.
+    // Outside an island, `imports` is enough: the integration sees the element where a page renders it.
     const isPassedComponent = use === 'passes' && this.mentions.has('imports') && names.includes('Snippet');
     if (use && (isElement || isPassedComponent)) this.mentions.add(use);
 

@@ -2,16 +2,13 @@ import { userError } from '../failures/errors.ts';
 import { relativeSource, withoutComments } from './source-file.ts';
 
 /**
- * `<title>News: <Snippet id={42} /></title>`. Attributes of the title may contain a `>` in quotes. The part
- * before the snippet must not pass the end tag: without that, a component further down the page would count.
+ * `<title>News: <Snippet id={42} /></title>`. Attributes may contain a `>` in quotes. The text before the
+ * snippet must not pass the end tag, or a component further down the page would count.
  */
 const titleWithSnippet =
   /<(title|textarea)\b(?:"[^"]*"|'[^']*'|[^'">])*>(?:(?!<\/\1)[\s\S])*?<(Snippet)[\s/>]/;
 
-/**
- * `![The price: <Snippet id={42} />](price.png)`, up to the name of the embed, which stands before the first
- * `]`.
- */
+/** `![The price: <Snippet id={42} />](price.png)`. The embed stands before the first `]`. */
 const imageWithSnippet = /(!\[)[^\]]*?<(Snippet|snippet-embed)[\s/>]/;
 
 /**

@@ -14,48 +14,21 @@ export interface ModuleGraph {
   importsOf(id: string): Iterable<string>;
 }
 
-interface SiteSourceOptions {
-  folders: SiteFolders;
-  /** The option `base` of the Astro config. */
-  base: string;
-  routes: readonly IntegrationResolvedRoute[];
-}
-
-/**
- * A site before it is rendered: its folders, its routes and its modules. Made once the Astro config is done.
- * Two things arrive later: routes change while a dev server runs, and modules are known when they are
- * bundled.
- */
+/** A site before it is rendered: its folders, routes and modules. Made once the Astro config is done. */
 export class SiteSource {
   readonly folders: SiteFolders;
+  /** The option `base` of the Astro config. */
   readonly base: string;
+  /** Replaced when Astro resolves routes again, while a dev server runs. */
+  routes: readonly IntegrationResolvedRoute[];
+  /** Set when pages have been bundled, or when a dev server starts. A sync has no modules. */
+  modules: ModuleGraph | undefined;
   /** Files that mention embeds and that Vite has loaded. Some are outside the project, as in a workspace. */
   readonly loaded: Set<string> = new Set();
-  #routes: readonly IntegrationResolvedRoute[];
-  #modules: ModuleGraph | undefined;
 
-  constructor({ folders, base, routes }: SiteSourceOptions) {
+  constructor(folders: SiteFolders, base: string, routes: readonly IntegrationResolvedRoute[]) {
     this.folders = folders;
     this.base = base;
-    this.#routes = routes;
-  }
-
-  get routes(): readonly IntegrationResolvedRoute[] {
-    return this.#routes;
-  }
-
-  /** Modules of the pages; `undefined` until `provideModules` is called, and in a sync. */
-  get modules(): ModuleGraph | undefined {
-    return this.#modules;
-  }
-
-  /** Takes over the routes after Astro has resolved them again. */
-  updateRoutes(routes: readonly IntegrationResolvedRoute[]): void {
-    this.#routes = routes;
-  }
-
-  /** Called when pages have been bundled, or when a dev server starts. */
-  provideModules(modules: ModuleGraph): void {
-    this.#modules = modules;
+    this.routes = routes;
   }
 }

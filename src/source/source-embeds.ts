@@ -9,16 +9,12 @@ import {
   withoutComments,
 } from './source-file.ts';
 
-/**
- * An embed as a source of the site writes it: an element, a component, or a definition such as
- * `defineSnippet({ id: 42 })`.
- */
+/** An embed as a source writes it: an element, a component, or a definition, `defineSnippet({ id: 42 })`. */
 export interface SourceEmbed {
   /** The absolute path of the source. */
   file: string;
-  /** Lines begin at 1. */
+  /** Begins at 1, like `column`. */
   line: number;
-  /** Columns begin at 1. */
   column: number;
   /** Whether it is `<Snippet>`, or another name that the component is imported as. */
   isComponent: boolean;
@@ -37,44 +33,36 @@ interface Mention extends Pick<SourceEmbed, 'isComponent' | 'id' | 'attributes'>
   offset: number;
 }
 
-/**
- * `## Plans`, also in a quote or a list: `> - ## Plans`. A `#` without a space behind it, `#plans`, is text.
- */
+/** `## Plans`, also in a quote or a list: `> - ## Plans`. Without a space, `#plans` is text. */
 const markdownHeading = /^(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t])*#{1,6}[ \t]/;
-
 /** The line of `===` or `---` that makes the text above it a heading, also in a quote. */
 const headingUnderline = /^[ \t>]*(?:=+|-+)\s*$/;
 
 /** `<code>…</code>` and others that hold examples, up to the end tag of the same name. */
 const codeElement = /<(code|pre|kbd|samp)\b[\s\S]*?<\/\1\s*>/gi;
 
-/**
- * `import { Snippet as Text } from 'astro-snippets/components'`. The tags of this source are then `<Text
- * id={42} />`.
- */
+/** `import { Snippet as Text } from 'astro-snippets/components'`: the tags are then `<Text id={42} />`. */
 const componentAlias =
   /import\s*\{[^}]*\bSnippet\s+as\s+([\w$]+)[^}]*\}\s*from\s*["']astro-snippets\/components["']/g;
 
 /**
- * `defineSnippet({ … })` and `snippetLoader<Type>({ … })`, without the closing parenthesis. Parentheses nest
- * up to three deep inside, as in `schema: () => z.object(…)`: without that, the first `)` would hide the ids
- * that follow.
+ * `defineSnippet({ … })` and `snippetLoader<Type>({ … })`, without the last `)`. Parentheses nest three deep
+ * inside, or the first `)` in `schema: () => z.object(…)` would hide the ids that follow.
  */
 const snippetDefinition =
   /\b(?:defineSnippet|snippetLoader)\s*(?:<[^(]*>)?\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*/g;
 
 /**
- * An id that is written literally. `data-id` and `props.id` are other things, so nothing but space or
- * punctuation stands before the name. Its value is in quotes (`id="42"`, `id={'42'}`, `id=\"42\"` in JSON), a
- * number in braces (`id={42}`), or bare (`id=42`). Quotes that hold `{`, `$`, `<` or `+` are computed:
- * `id="${id}"`, `'<snippet-embed id="' + id + '">'`.
+ * A literal id, which `data-id` and `props.id` are not: in quotes (`id="42"`, `id={'42'}`, `id=\"42\"` in
+ * JSON), a number in braces (`id={42}`), or bare (`id=42`). Quotes that hold `{`, `$`, `<` or `+` are
+ * computed: `id="${id}"`, `'<snippet-embed id="' + id + '">'`.
  */
 const literalId =
   /(?<![\w:.-])id\s*=\s*(?:(?:\{\s*)?\\?(["'`])([^"'`{}$<>+\\]*)\\?\1|\{\s*(-?[\d.]+)\s*\}|([\w.-]+))/i;
 
 /**
- * The attributes of a tag, up to its `>`. Braces, three deep, and quotes may contain a `>`: without them, the
- * tag in `<Snippet params={{ a: b > c }} id={42} />` would end before its id.
+ * The attributes of a tag, up to its `>`. Braces, up to three deep, and quotes may contain a `>`, as in
+ * `<Snippet params={{ a: b > c }} id={42} />`.
  */
 const attributesOfTag = String.raw`(?:\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|"[^"]*"|'[^']*'|[^>])*`;
 
@@ -132,19 +120,12 @@ function definitionsIn(uncommented: string): Mention[] {
 }
 
 function idIn(attributes: string) {
-  const match = literalId.exec(attributes);
-  if (match) {
-    const [, , quoted, number, bare] = match;
-    return quoted ?? number ?? bare;
-  }
+  const [, , quoted, number, bare] = literalId.exec(attributes) ?? [];
   const isComputed = /\b(?:id|of)\b|\.\.\.|\$/.test(attributes);
-  return isComputed ? undefined : '';
+  return quoted ?? number ?? bare ?? (isComputed ? undefined : '');
 }
 
-/**
- * The request of an embed, if it is known before a page is rendered; `undefined` where it is computed, and
- * for an example.
- */
+/** The request of an embed; `undefined` where it is computed while a page is rendered, and for an example. */
 export function literalRequest({ id, isComponent, attributes }: SourceEmbed): SnippetRequest | undefined {
   const params = isComponent ? undefined : /\bparams='([^']*)'/i.exec(attributes)?.[1];
   try {
@@ -162,9 +143,7 @@ export interface SourcePlace {
   line: number;
 }
 
-/**
- * The lines of a source that write embeds, or else the line that names the element or imports the component.
- */
+/** Finds the lines that write embeds, or else the line that names the element or imports the component. */
 export function placeIn(file: string, root: string): SourcePlace {
   const text = readSource(file);
   const lines = [...new Set(embedsIn(file, text).map(({ line }) => line))];

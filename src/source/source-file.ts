@@ -7,16 +7,13 @@ export const markdownFile: RegExp = /\.(?:mdx?|markdown|mdown|mkdn|mkd|mdwn)$/i;
 /** YAML between `---` or TOML between `+++`, at the start of a file and after a byte order mark. */
 const frontmatter = /^\ufeff?(---|\+\+\+)[ \t]*\r?\n[\s\S]*?\n\1[ \t]*(?=\r?\n|$)/;
 
-// <!-- … -->
 const htmlComment = /<!--[\s\S]*?-->/g;
-
-// The comment of MDX: {/* … */}
+// MDX: {/* … */}
 const mdxComment = /\{\/\*[\s\S]*?\*\/\}/g;
 
 /**
- * A block comment, or a line that is a `//` comment. Only space and `{ ; , (` may stand before a block
- * comment: without that, the `/*` of a glob such as `'posts/*.md'` would open one. A `//` later in a line may
- * belong to a URL.
+ * A block comment, or a line that is a `//` comment: a `//` later in a line may belong to a URL. Only space
+ * and `{ ; , (` may precede a block comment, or the glob `'posts/*.md'` would open one.
  */
 const codeComment = /(?<=^|[\s{;,(])\/\*[\s\S]*?\*\/|^[ \t]*\/\/.*$/gm;
 

@@ -12,14 +12,6 @@ import type { SiteSource } from './site-source.ts';
 import { embedsIn, literalRequest, type SourceEmbed } from './source-embeds.ts';
 import { fileOf, relativeSource } from './source-file.ts';
 
-/** How sure a message is about the places that it lists. */
-interface PlaceCertainty {
-  /** Whether the embeds are in all of the places. An embed of one page is in one of them. */
-  isInAll: boolean;
-  /** Whether another place is possible. */
-  isDoubtful?: boolean | undefined;
-}
-
 /** Modules through which a page may show any entry of any collection. */
 const collectionModules = /astro:content|data-layer-content/;
 
@@ -30,9 +22,9 @@ const writtenProps = ['id', 'of', 'params', 'as', 'optional'];
 const imageRoute = /\.(?:png|jpe?g|webp|avif|gif|svg)$/;
 
 /**
- * Finds where in a site's sources its embeds are written, for errors and warnings. Sources are read when the
- * first of these needs a place, and then once. A page is traced to its sources through its route and the
- * modules that it imports.
+ * Finds where in a site's sources its embeds are written, for errors and warnings. Sources are read once,
+ * when the first message needs a place. A page is traced to its sources through its route and the modules
+ * that it imports.
  */
 export class SourceSearch {
   readonly source: SiteSource;
@@ -44,11 +36,8 @@ export class SourceSearch {
     this.source = source;
   }
 
-  /**
-   * Says where an embed, or a snippet on any page, is written; empty if that is not known. Bound, to be
-   * passed around.
-   */
-  readonly whereWritten: PlaceOf = ({ id, file, line = 1, code, isDoubtful }) => {
+  /** Says where an embed, or a snippet on any page, is written. Bound, to be passed around. */
+  readonly whereWritten: PlaceOf = ({ id, file, line = 1, code, isDoubtful = false }) => {
     const { publicDir, root } = this.source.folders;
     const copied = join(publicDir, file ?? '');
     if (statSync(copied, { throwIfNoEntry: false })?.isFile()) {
@@ -59,8 +48,7 @@ export class SourceSearch {
     if (code === 'unrendered-component') embeds = embeds.filter(isUnrenderedComponent);
     else if (id === undefined) return '';
 
-    const candidates = file === undefined ? embedsOfSnippet(embeds, id) : candidatesOn(file, embeds, id);
-    return this.#describe(candidates, { isInAll: file === undefined, isDoubtful });
+    return this.#describe(candidatesIn(embeds, id, file), { isInAll: file === undefined, isDoubtful });
   };
 
   /** The requests that pages may make, as far as they are written literally in `srcDir`. */
@@ -78,13 +66,12 @@ export class SourceSearch {
       ({ isComponent, attributes }) =>
         isComponent && (attributes.includes('...') || required.every((prop) => mentions(attributes, prop))),
     );
-    const candidates =
-      page === undefined ? embedsOfSnippet(components, id) : candidatesOn(page, components, id);
+    const candidates = candidatesIn(components, id, page);
 
-    const [place, another] = this.#placesOf(candidates);
     const [embed] = candidates;
+    const [place, another] = this.#placesOf(candidates);
     if (!place || !embed) return undefined;
-    if (another) return { place: this.#describe(candidates, { isInAll: false }) };
+    if (another) return { place: this.#describe(candidates) };
     const { file, line, column } = embed;
     return { place, loc: { file: relativeSource(file, this.source.folders.root), line, column } };
   }
@@ -170,8 +157,14 @@ export class SourceSearch {
     return routes.find(({ patternRegex }) => patternRegex.test(path) || patternRegex.test(`${path}/`));
   }
 
-  /** "written in src/a.md:2, src/b.md:2 and 3 more places"; empty without an embed. */
-  #describe(embeds: SourceEmbed[], { isInAll, isDoubtful = false }: PlaceCertainty) {
+  /**
+   * "written in src/a.md:2, src/b.md:2 and 3 more places"; empty without an embed.
+   *
+   * @param options.isInAll Whether the embeds are in all of the places. An embed of one page is in one of
+   * them.
+   * @param options.isDoubtful Whether another place is possible.
+   */
+  #describe(embeds: SourceEmbed[], { isInAll = false, isDoubtful = false } = {}) {
     const places = this.#placesOf(embeds);
     if (places.length === 0) return '';
 
@@ -199,26 +192,20 @@ const mentions = (attributes: string, prop: string) => new RegExp(`\\b${prop}\\b
 const isUnrenderedComponent = ({ isComponent, file }: SourceEmbed) =>
   isComponent && isContent(file) && !file.endsWith('.mdx');
 
-const withId = (embeds: SourceEmbed[], id?: string) =>
-  embeds.filter((embed) => embed.id !== undefined && embed.id.toLowerCase() === id?.toLowerCase());
+/** The embeds that may be the one on a page or, without a page, those that may show a snippet anywhere. */
+function candidatesIn(embeds: SourceEmbed[], id: string | undefined, page: string | undefined) {
+  const literal = embeds.filter(
+    (embed) => embed.id !== undefined && embed.id.toLowerCase() === id?.toLowerCase(),
+  );
+  const computed = embeds.filter((embed) => embed.id === undefined);
+  if (page === undefined) return literal.length > 0 ? literal : computed;
 
-const withComputedId = (embeds: SourceEmbed[]) => embeds.filter((embed) => embed.id === undefined);
-
-/** The embeds of a snippet on any page: those with its id, or else those that compute an id. */
-function embedsOfSnippet(embeds: SourceEmbed[], id: string | undefined) {
-  const literal = withId(embeds, id);
-  return literal.length > 0 ? literal : withComputedId(embeds);
-}
-
-/** The embeds that may be the one on a page. A source that has the name of the page comes first. */
-function candidatesOn(page: string, embeds: SourceEmbed[], id: string | undefined) {
+  // A source that has the name of the page comes first.
   const isNamed = ({ file }: SourceEmbed) => Number(page.includes(parse(file).name));
-  const literal = withId(embeds, id).sort((a, b) => isNamed(b) - isNamed(a));
-  return [...literal, ...withComputedId(embeds)];
+  return [...literal.sort((a, b) => isNamed(b) - isNamed(a)), ...computed];
 }
 
 const contentExtensions = 'md,mdx,markdown,mdown,mkdn,mkd,mdwn,htm,html,json,yml,yaml,toml';
-
 const moduleExtensions = 'astro,js,cjs,mjs,jsx,ts,cts,mts,tsx,vue,svelte';
 
 /** Whether a file may be an entry of a collection, which no module imports. */

@@ -10,9 +10,8 @@ import type { ModuleGraph, SiteSource } from './site-source.ts';
 const ownFolder = fileURLToPath(new URL('..', import.meta.url)).replaceAll('\\', '/');
 
 /**
- * The element, as in `<snippet-embed>`, or an import of the component. A dev server replaces
- * `astro-snippets/components` with the URL of the file: `/node_modules/astro-snippets/dist/components/…`, or
- * the path of a linked package.
+ * The element, or an import of the component. A dev server replaces `astro-snippets/components` with the
+ * file's URL: `/node_modules/astro-snippets/dist/components/…`, or the path of a linked package.
  */
 const mention = new RegExp(
   `snippet-embed|astro-snippets/(?:dist/)?components|${ownFolder.replace(/[^\w/]/g, '\\$&')}components/`,
@@ -38,15 +37,7 @@ interface SourcePluginOptions {
  */
 export function sourcePlugin({ source, astro, logger, onMention }: SourcePluginOptions): Plugin {
   const mentionsByEnvironment = new Map<string, Map<string, WrittenEmbeds>>();
-
-  const mentionsIn = (environment: string) => {
-    const mentions = mentionsByEnvironment.get(environment) ?? new Map<string, WrittenEmbeds>();
-    mentionsByEnvironment.set(environment, mentions);
-    return mentions;
-  };
-
   const warned = new Set<string>();
-
   const warnOnce = (file: string, message: string) => {
     if (!warned.has(file)) logger.warn(message);
     warned.add(file);
@@ -84,7 +75,8 @@ export function sourcePlugin({ source, astro, logger, onMention }: SourcePluginO
         await onMention();
 
         const { name: environment, mode } = this.environment;
-        const mentions = mentionsIn(environment);
+        const mentions = mentionsByEnvironment.get(environment) ?? new Map<string, WrittenEmbeds>();
+        mentionsByEnvironment.set(environment, mentions);
         // The store of collections holds all entries in one string, which is too long to be parsed.
         if (isCollectionStore(id)) mentions.set(id, new Set(['names']));
         if (id.startsWith('\0') || styleModule.test(id)) return;
@@ -121,7 +113,7 @@ export function sourcePlugin({ source, astro, logger, onMention }: SourcePluginO
         const { name: environment } = this.environment;
         const isMixed = !separatesPrerendered(this.environment.getTopLevelConfig());
         // The environment that renders the prerendered pages has the modules behind them.
-        if (environment === (isMixed ? 'ssr' : 'prerender')) source().provideModules(bundledModules(this));
+        if (environment === (isMixed ? 'ssr' : 'prerender')) source().modules = bundledModules(this);
 
         const mentions = mentionsByEnvironment.get(environment);
         if (!mentions) return;

@@ -45,7 +45,7 @@ const site: GeneratedSite = {
   settings: { apiKey: 'sk_of_the_benchmark', ...rules, exclude: [], urlOptions: [], timeout: 0 } as never,
   logger: { info() {}, warn() {} },
   astro: {
-    search: new SourceSearch(new SiteSource({ folders, base: '/', routes: [] })),
+    search: new SourceSearch(new SiteSource(folders, '/', [])),
     hadManifest: false,
     classes: undefined,
     collected: [],

@@ -11,25 +11,25 @@ const embed = (id: string) => `<snippet-embed id="${id}"></snippet-embed>`;
 async function search(files: Record<string, string>, imports?: Record<string, string[]>) {
   const { directory } = await folderWith({ ...files, 'shared/Far.astro': `\n${embed('5')}` });
   const root = join(directory, 'site');
-  const source = new SiteSource({
-    folders: { root, srcDir: join(root, 'src'), publicDir: join(root, 'public'), outDir: join(root, 'dist') },
-    base: '/docs',
-    routes: Object.keys(imports ?? {}).map(
+  const source = new SiteSource(
+    { root, srcDir: join(root, 'src'), publicDir: join(root, 'public'), outDir: join(root, 'dist') },
+    '/docs',
+    Object.keys(imports ?? {}).map(
       (entrypoint) =>
         ({
           entrypoint,
           patternRegex: new RegExp(`^/${/(\w+)\.\w+$/.exec(entrypoint)?.[1]}/?$`),
         }) as IntegrationResolvedRoute,
     ),
-  });
+  );
   source.loaded.add(join(directory, 'shared/Far.astro'));
   if (imports) {
-    source.provideModules({
+    source.modules = {
       importsOf: (id) =>
         (imports[id.slice(root.length + 1)] ?? []).map((name) =>
           name.includes(':') ? name : join(root, name),
         ),
-    });
+    };
   }
   return new SourceSearch(source);
 }

@@ -193,7 +193,7 @@ async function build(
       settings,
       logger,
       astro: {
-        search: new SourceSearch(new SiteSource({ folders, base: '/', routes: [] })),
+        search: new SourceSearch(new SiteSource(folders, '/', [])),
         hadManifest: false,
         collected: [],
         classes: undefined,
