@@ -17,12 +17,9 @@ export interface FailedSnippet extends PlacedRequest {
 /** The number of snippets or embeds with the same fault that are described one by one. */
 export const maxExamples = 10;
 
-const maxParamsLength = 80;
-
 /**
  * Describes failures, those with the same cause together: a few snippets one by one, many in one paragraph with examples.
  *
- * @param describe describes one snippet.
  * @param endOfGroup text to put after the paragraph about many snippets.
  */
 export function describeByCause(
@@ -61,6 +58,8 @@ function isAnswer(error: SnippetFailure): error is SnippetError {
   return error instanceof SnippetError && error.status !== undefined && error.title !== undefined;
 }
 
+const maxParamsLength = 80;
+
 /** The name of a snippet in messages: its id, and the beginning of its params. */
 export function nameSnippet({ id, params = '' }: SnippetRequest): string {
   const clean = cleanText(params);
@@ -69,14 +68,9 @@ export function nameSnippet({ id, params = '' }: SnippetRequest): string {
 }
 
 /** The places in the output that need a snippet, and where its embed is written in the source. */
-export function describePlaces(
-  { request, places }: Pick<PlacedRequest, 'request' | 'places'>,
-  placeOf?: PlaceOf,
-): string {
-  return [listPlaces(places), placeOf?.({ id: String(request.id) })].filter(Boolean).join(', ');
-}
+export const describePlaces = ({ request, places }: PlacedRequest, placeOf?: PlaceOf): string =>
+  [listPlaces(places), placeOf?.({ id: String(request.id) })].filter(Boolean).join(', ');
 
-/** The lines below a heading. Lines that are `undefined` or empty are left out. */
 type Lines = readonly (string | undefined)[];
 
 /** A heading with the reason and the code, the details that the service sent, and more lines, indented. */
@@ -85,5 +79,5 @@ export function paragraph(subject: string, reason: string, error: SnippetFailure
   return indented(`${subject}: ${reason} [${error.code}]`, ...details, ...lines);
 }
 
-/** Joins lines, indented below the first one. */
+/** Joins lines, indented below the first one. Lines that are empty or `undefined` are left out. */
 export const indented = (...lines: Lines): string => lines.filter(Boolean).join('\n    ');

@@ -19,14 +19,13 @@ export interface Failures {
   failed: readonly FailedSnippet[];
   /** The number of requests that were not made, as each would have failed the same way. */
   notAsked: number;
-  /** The invalid embeds. */
   embeds: readonly InvalidEmbed[];
   placeOf?: PlaceOf | undefined;
 }
 
 /**
- * Throws one report of everything that a build fails for, if anything: snippets whose children are shown are left to
- * the warnings.
+ * Throws one report of everything that a build fails for, if anything. Snippets whose children are shown are left to the
+ * warnings.
  *
  * @throws UserError
  */
@@ -90,9 +89,8 @@ function describeEmbeds(embeds: readonly InvalidEmbed[], placeOf?: PlaceOf): str
     });
   const more = kinds
     .filter(([, { length }]) => length > maxExamples)
-    .map(([code, { length }]) => {
-      const others = count(length - maxExamples, 'more embed');
-      return `${others} with the same error. [${code}]`;
-    });
+    .map(
+      ([code, { length }]) => `${count(length - maxExamples, 'more embed')} with the same error. [${code}]`,
+    );
   return [...described, ...more];
 }

@@ -15,7 +15,6 @@ export interface PlacedRequest {
 
 /** An entry of a content collection that shows a snippet. */
 export interface CollectionEntry {
-  /** The name of the collection. */
   collection: string;
   /** The id of the entry. */
   entry: string;
