@@ -1,7 +1,4 @@
-/**
- * How long a client tries to fetch one snippet. Times are in milliseconds. The specification states no limits (section 8):
- * these are the client's own.
- */
+/** How long a client tries to fetch one snippet, in milliseconds. The specification states no limits (section 8). */
 export interface PublicLimits {
   /**
    * Requests for one snippet, both variants together, before it is given up. By default, there are up to 60 where so many
@@ -78,8 +75,5 @@ export const initialConcurrency = 20;
 /** How long a service that gives no answer is tried, in milliseconds. */
 export const defaultPatience = 60_000;
 
-/**
- * The most patience for a service whose port refuses or whose name does not resolve, while nothing has been answered yet. In
- * milliseconds.
- */
+/** The most patience, in milliseconds, where the port refuses or no name resolves, and nothing was answered before. */
 export const patienceWhereUnreachable = 30_000;

@@ -9,7 +9,6 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 export type Params = { readonly [key: string]: Json };
 
 const maxDepth = 64;
-
 const tooDeep = `is nested more than ${maxDepth} levels deep.`;
 
 export const invalidParams = (reason: string, snippetId?: number): SnippetError =>
@@ -47,17 +46,12 @@ export function parseParams(text: string): unknown {
   }
 }
 
-function refuseKey(params: string): void {
+function refuseKey(params: string) {
   if (!containsKnownKey(params)) return;
   throw invalidParams('params contains the API key. Its value is not shown on purpose.');
 }
 
-/**
- * Copies a value with the keys of its objects sorted.
- *
- * @param path where the value stands, for messages.
- * @param ancestors the objects and arrays that hold the value.
- */
+/** Copies a value with the keys of its objects sorted. Its `ancestors` are the objects and arrays that hold it. */
 function canonicalCopy(value: unknown, path: string, ancestors: readonly object[]): unknown {
   const invalid = (flaw: string) => invalidParams(`${path} ${flaw}`);
 

@@ -3,16 +3,12 @@ import { cleanText } from '../text/clean-text.ts';
 
 /** The service's error object (specification, section 2; RFC 9457), made safe to show. Its `status` is never used. */
 export interface Problem {
-  /** The general type of the error, in a few words. */
   title?: string | undefined;
-  /** A description of the specific error. */
   detail?: string | undefined;
-  /** A URL with more about the error. */
   type?: string | undefined;
 }
 
 const cleanString = z.string().transform(cleanText);
-
 /** A field of the wrong type is dropped, and the other fields stay. */
 const optionalCleanString = cleanString.optional().catch(undefined);
 

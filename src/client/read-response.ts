@@ -38,10 +38,7 @@ const codesByStatus: Record<number, SnippetErrorCode> = {
   504: 'server-error',
 };
 
-/**
- * Statuses that say that a URL does not exist, if there is no problem object. The service sends one with every error
- * (section 7), so something else has answered.
- */
+/** Statuses of a URL that does not exist, if there is no problem object: the service sends one with every error. */
 const statusesWithoutRoute = [404, 405, 410, 501];
 
 /**
@@ -73,9 +70,7 @@ export function readResponse(
 
 function codeOf(status: number, hasProblem: boolean): SnippetErrorCode {
   if (!hasProblem && statusesWithoutRoute.includes(status)) return 'no-route';
-  const code = codesByStatus[status];
-  if (code) return code;
-  return status >= 300 && status < 400 ? 'redirect' : 'unexpected-status';
+  return codesByStatus[status] ?? (status >= 300 && status < 400 ? 'redirect' : 'unexpected-status');
 }
 
 const optionalText = z.preprocess((value) => value ?? undefined, z.string().optional());
@@ -98,10 +93,8 @@ function parseBody<T>(schema: z.ZodType<T>, body: Uint8Array): T | undefined {
 /** Reads why there is no response. */
 export function readFailure(error: unknown): AttemptResult {
   const reason = reasonOf(error);
-  if (error instanceof TransportError) {
-    return { code: error.kind, reason, isUnreachable: error.isUnreachable };
-  }
-  return { code: 'network', reason, isUnreachable: false };
+  if (!(error instanceof TransportError)) return { code: 'network', reason, isUnreachable: false };
+  return { code: error.kind, reason, isUnreachable: error.isUnreachable };
 }
 
 /** Says for people why an attempt failed, such as "404 Not Found: There is no snippet 42.". */

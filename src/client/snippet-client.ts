@@ -155,7 +155,6 @@ export class SnippetClient {
    * Retrieves a snippet: variant A (specification, section 4.1).
    *
    * @param id a positive integer.
-   * @param params variables for the snippet.
    * @returns `name` and `content` only if the service sent them: the specification leaves this open.
    * @throws SnippetError as {@link SnippetClient.render} does, with `retrieveBaseUrl`.
    */
@@ -170,7 +169,6 @@ export class SnippetClient {
    * (specification, section 4).
    *
    * @param id a positive integer.
-   * @param params variables for the snippet.
    * @throws SnippetError as {@link SnippetClient.render} does, or `no-content` if variant A sent none.
    */
   async get(id: number, params?: Params, { signal }: RequestOptions = {}): Promise<Snippet> {

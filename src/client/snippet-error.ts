@@ -34,13 +34,12 @@ export type SnippetErrorCode =
   | 'aborted' // The caller's signal was aborted.
   | 'closed'; // The client was closed.
 
-/** The facts about a failure, besides its code and reason. */
+/** The facts about a failure, besides its code and reason. {@link SnippetError} explains them. */
 interface SnippetErrorFields {
   snippetId?: number | undefined;
   variant?: Variant | undefined;
-  /** Requests made for this snippet. @default 0 */
+  /** @default 0 */
   attempts?: number;
-  /** The HTTP status of the last answer. */
   status?: number | undefined;
   /** The problem object of the last answer. */
   problem?: Problem | undefined;
@@ -62,7 +61,7 @@ export class SnippetError extends Error {
   readonly snippetId: number | undefined;
   /** The variant that was asked last; `undefined` if none was. */
   readonly variant: Variant | undefined;
-  /** Requests made for this snippet, to both variants. 0 if none was made. */
+  /** Requests made for this snippet, to both variants. */
   readonly attempts: number;
   /** The HTTP status of the last answer, whatever its problem object says; `undefined` without an answer. */
   readonly status: number | undefined;

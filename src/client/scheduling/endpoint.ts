@@ -8,7 +8,7 @@ import type { Variant } from '../variants.ts';
 export type EndpointStatus =
   | 'healthy'
   | 'held' // The service asked to wait.
-  | 'suspect' // A snippet failed, and nothing has arrived since. A probe finds out whether the endpoint answers.
+  | 'suspect' // A snippet failed, and nothing was answered since. A probe finds out whether the endpoint answers.
   | 'down' // The endpoint gives no answer. One probe at a time asks.
   | 'given-up'; // The endpoint was down for too long.
 
@@ -41,9 +41,8 @@ export class Endpoint {
   answered = 0;
   /** How often snippets that were answered in the end had failed here: by chance. */
   chanceFailures = 0;
-  /** The number of first attempts that were answered. */
   firstAttemptsAnswered = 0;
-  /** The number of first attempts that failed before the last answer. */
+  /** First attempts that failed before the last answer. */
   firstAttemptsFailed = 0;
   /** The ids of snippets whose first attempt has failed since the last answer. */
   readonly consecutiveFirstFailures: Set<number> = new Set<number>();
@@ -52,7 +51,7 @@ export class Endpoint {
 
   /** The end of the pause that the service has asked for. */
   heldUntil = 0;
-  /** Whether nothing has arrived since a failure of a snippet that is to be asked for again. */
+  /** Whether nothing was answered since a failure of a snippet that is to be asked for again. */
   isSuspect = false;
   /** Whether a probe is on the wire. */
   hasProbe = false;
@@ -72,7 +71,7 @@ export class Endpoint {
     this.#downAfter = downAfter;
   }
 
-  /** The share of attempts that fail for snippets that arrive in the end. */
+  /** The share of attempts that fail for snippets that are answered in the end. */
   get failureShare(): number {
     return estimateShare(this.chanceFailures, this.answered);
   }
@@ -88,14 +87,11 @@ export class Endpoint {
 
     // A single failed probe is enough where nothing has ever been answered: there may be no such service.
     const probesToFail = this.answered === 0 ? 1 : runBeyondChance(this.failureShare);
-    const runOfFirstAttempts =
-      firstAttemptsAnswered === 0
-        ? 0
-        : runBeyondChance(estimateShare(firstAttemptsFailed, firstAttemptsAnswered));
-    return (
-      failedProbes >= probesToFail ||
-      consecutiveFirstFailures.size >= Math.max(this.#downAfter, runOfFirstAttempts)
-    );
+    if (failedProbes >= probesToFail) return true;
+
+    const share = estimateShare(firstAttemptsFailed, firstAttemptsAnswered);
+    const runOfFirstAttempts = firstAttemptsAnswered === 0 ? 0 : runBeyondChance(share);
+    return consecutiveFirstFailures.size >= Math.max(this.#downAfter, runOfFirstAttempts);
   }
 
   statusAt(now: number): EndpointStatus {

@@ -9,7 +9,7 @@ export interface Route {
   readonly endpoint: Endpoint;
   /** Attempts that failed in a way that may be temporary. */
   failures: number;
-  /** The failures that count against the snippet, because others arrived at that time. */
+  /** The failures that count against the snippet, because others were answered at that time. */
   conclusiveFailures: number;
   /** The time of the last failure, in milliseconds since the epoch. 0 if none has failed. */
   lastFailureAt: number;
@@ -17,7 +17,7 @@ export interface Route {
 
 /** The past of a snippet, from which the retry policy decides what follows a failed attempt. */
 export interface AttemptHistory {
-  /** The one or two routes of the snippet, variant B first. A route that the service does not have has been removed. */
+  /** One or two routes, variant B first. A route that the service does not have has been removed. */
   readonly routes: readonly Route[];
   /** The route of the last attempt. */
   readonly lastRoute: Route;
@@ -73,12 +73,8 @@ export class Job implements AttemptHistory {
     this.createdAt = createdAt;
     // Every job has its own signal: a thousand listeners on one signal are slow.
     this.signal = signal ? AbortSignal.any([signal, this.controller.signal]) : this.controller.signal;
-    this.routes = endpoints.map((endpoint) => ({
-      endpoint,
-      failures: 0,
-      conclusiveFailures: 0,
-      lastFailureAt: 0,
-    }));
+    const noFailures = { failures: 0, conclusiveFailures: 0, lastFailureAt: 0 };
+    this.routes = endpoints.map((endpoint) => ({ endpoint, ...noFailures }));
     const [firstRoute] = this.routes as [Route];
     this.lastRoute = firstRoute;
     this.preferred = firstRoute.endpoint;
@@ -111,9 +107,9 @@ export class Job implements AttemptHistory {
   errorOf(code: SnippetErrorCode, result: AttemptResult, variant: Variant): SnippetError {
     const { status, problem, reason } = result;
     const { request, attempts } = this;
-    const afterAttempts = attempts === 1 ? '' : ` (${attempts} attempts)`;
     const cause = reason === undefined ? undefined : new Error(reason);
     const fields = { snippetId: request.id, variant, attempts, status, problem, cause };
+    const afterAttempts = attempts === 1 ? '' : ` (${attempts} attempts)`;
     return new SnippetError(code, `${describeAttempt(result)}${afterAttempts}`, fields);
   }
 }

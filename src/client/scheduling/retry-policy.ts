@@ -1,5 +1,6 @@
 import type { Limits } from '../limits.ts';
 import type { EndingCode, SnippetErrorCode } from '../snippet-error.ts';
+import type { Endpoint } from './endpoint.ts';
 import type { AttemptHistory, Route } from './job.ts';
 
 /** The step that follows a failed attempt. */
@@ -27,11 +28,7 @@ export const decisionFor = (code: SnippetErrorCode): RetryDecision => decisions[
 /** Failed attempts at variant B before variant A is asked. */
 const renderAttempts = 2;
 
-/**
- * Chooses the route that the next attempt takes, or waits for.
- *
- * @param routes one or two, variant B first.
- */
+/** Chooses, from one or two routes with variant B first, the one that the next attempt takes, or waits for. */
 export function chooseRoute(routes: readonly Route[], now: number): Route {
   const [first, second] = routes as readonly [Route, Route?];
   if (!second) return first;
@@ -46,12 +43,7 @@ export function chooseRoute(routes: readonly Route[], now: number): Route {
   return isClosed && other.endpoint.statusAt(now) === 'healthy' ? other : wanted;
 }
 
-/**
- * Decides how long to wait before the next attempt for a snippet.
- *
- * @param chance the current time, in milliseconds since the epoch, and a random number from 0 to 1.
- * @returns milliseconds; `undefined` if there is no further attempt.
- */
+/** How many milliseconds to wait before the next attempt for a snippet; `undefined` if there is no further attempt. */
 export function nextWait(
   decision: RetryDecision,
   { routes, lastRoute, conclusiveAttempts, spent }: AttemptHistory,
@@ -81,12 +73,9 @@ export function nextWait(
 /** How likely a snippet that would have arrived may be given up. */
 const chanceOfLoss = 1e-6;
 
-/**
- * Whether a snippet has failed more often than chance explains.
- *
- * @param answeringRoutes the snippet's routes to endpoints that have answered. Without any, the number of attempts decides.
- */
+/** Whether a snippet has failed more often than chance explains, at endpoints that have answered others. */
 function isBeyondChance(answeringRoutes: readonly Route[]) {
+  // Without such an endpoint, the number of attempts decides.
   if (answeringRoutes.length === 0) return true;
   // The worse of the two shares counts: the other endpoint may have had few requests.
   const share = Math.max(...answeringRoutes.map(({ endpoint }) => endpoint.failureShare));
@@ -97,17 +86,13 @@ function isBeyondChance(answeringRoutes: readonly Route[]) {
 /** Whether an endpoint that is down now may serve the snippet later. */
 function mayReturn(routes: readonly Route[], answeringRoutes: readonly Route[], now: number) {
   const candidates = answeringRoutes.length > 0 ? answeringRoutes : routes;
-  return candidates.some(({ endpoint }) => {
-    const isLeft = endpoint.isAbandoned && routes.length > 1;
-    return endpoint.statusAt(now) === 'down' && !isLeft;
-  });
+  const isLeft = (endpoint: Endpoint) => endpoint.isAbandoned && routes.length > 1;
+  return candidates.some(({ endpoint }) => endpoint.statusAt(now) === 'down' && !isLeft(endpoint));
 }
 
 /**
- * How long after a probe the next one asks, in milliseconds. Half of the time is certain: with full jitter, there would be
- * more requests than meant.
- *
- * @param failedProbes how many have failed since the last answer.
+ * How long after a probe the next one asks, in milliseconds, by the number of probes that have failed since the last answer.
+ * Half of the time is certain: with full jitter, there would be more requests than meant.
  */
 export const probeDelay = (failedProbes: number, random: number, { retryBase, outageCap }: Limits): number =>
   (0.5 + random / 2) * Math.min(outageCap, retryBase * 2 ** (failedProbes + 1));

@@ -16,10 +16,7 @@ interface SchedulerOptions {
   endpoints: readonly Endpoint[];
   clock: Clock;
   limits: Limits;
-  /**
-   * How long a service that gives no answer is tried, in milliseconds. With 0, each failure counts against its snippet, and
-   * no endpoint becomes suspect.
-   */
+  /** How long a service that gives no answer is tried, in milliseconds. With 0, no endpoint becomes suspect. */
   patience: number;
   /** The most requests at once. May change while connections are opened. */
   maxConcurrency(): number;
@@ -47,19 +44,12 @@ interface JudgedResult {
 
 /** How many requests that were answered are kept for probes. A single snippet could begin to fail on its own. */
 const maxProbeCandidates = 10;
-
 /** How long nothing arrives before the user is told, in milliseconds. */
 const outageNoticeDelay = 2_000;
-
 /** The failures that a wrong base URL, certificate authority or proxy leads to. */
-const setupFailureCodes = new Set<SnippetErrorCode>([
-  'no-route',
-  'redirect',
-  'certificate',
-  'invalid-options',
-]);
+const setupErrorCodes = new Set<SnippetErrorCode>(['no-route', 'redirect', 'certificate', 'invalid-options']);
 
-/** How many snippets may fail like that before the setup counts as wrong: a few may be exceptions. */
+/** How many snippets may fail with such a code before the setup counts as wrong: a few may be exceptions. */
 const setupFailuresAllowed = 9;
 
 /**
@@ -74,7 +64,7 @@ const setupFailuresAllowed = 9;
  *
  * - An endpoint is healthy until something speaks against it. Any answer makes it healthy again. A refusal such as 404 is an
  *   answer, too: the service works.
- * - An endpoint is suspect when a snippet is to be asked for again and nothing has arrived since that snippet failed.
+ * - An endpoint is suspect when a snippet is to be asked for again and nothing was answered since that snippet failed.
  * - An endpoint is down when more first attempts in a row have failed than chance explains, or more probes.
  * - An endpoint is given up when a probe fails after the end of patience. Its snippets fail, and later ones ask only now and
  *   then. Patience is one clock for all: it starts with the first request that failed since the last answer.
@@ -141,10 +131,6 @@ export class Scheduler {
     return this.#mayHaveRoute ? undefined : this.#missingRoute;
   }
 
-  get #hasAnyAnswer() {
-    return this.#answered.length > 0;
-  }
-
   /**
    * Fetches one snippet: attempts, waits and the fallback from variant B to variant A.
    *
@@ -201,7 +187,7 @@ export class Scheduler {
 
   /** Decides whether the failure of a snippet shows that all others would fail, too. */
   #noteFailedSnippet({ id }: SnippetRequest, code: SnippetErrorCode) {
-    if (setupFailureCodes.has(code)) this.#setupFailures?.add(id);
+    if (setupErrorCodes.has(code)) this.#setupFailures?.add(id);
     else this.#setupFailures = undefined;
 
     const isSetupWrong = (this.#setupFailures?.size ?? 0) > setupFailuresAllowed;
@@ -237,10 +223,7 @@ export class Scheduler {
     }
   }
 
-  /**
-   * Calls `#dispatch` at the next turn of the event loop: once for all jobs that come together, so that the first
-   * request is drawn from all of them.
-   */
+  /** Calls `#dispatch` at the next turn of the event loop, so that one of all jobs that come together is drawn. */
   #schedule() {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -256,10 +239,8 @@ export class Scheduler {
   }
 
   /**
-   * Starts whatever is due, and sets the alarm for what is not.
-   *
-   * @param now one reading of the clock for everything: what fell due between two readings would be neither started nor
-   * waited for.
+   * Starts whatever is due, and sets the alarm for what is not. `now` is one reading of the clock for everything: what fell
+   * due between two readings would be neither started nor waited for.
    */
   #dispatch(now: number) {
     const { endpoints } = this.#options;
@@ -274,11 +255,7 @@ export class Scheduler {
     this.#setAlarm(now);
   }
 
-  /**
-   * Starts an attempt for one of the jobs, drawn at random: the first answers then say something about all.
-   *
-   * @returns whether an attempt was started.
-   */
+  /** Starts an attempt for one of the jobs, drawn at random. Returns whether there was one. */
   #startOneOf(jobs: Job[], now: number): boolean {
     const start = Math.floor(this.#options.clock.random() * jobs.length);
     for (let offset = 0; offset < jobs.length; offset += 1) {
@@ -305,7 +282,7 @@ export class Scheduler {
     return false;
   }
 
-  /** Decides whether an endpoint becomes suspect, because nothing has arrived since this snippet failed there. */
+  /** Decides whether an endpoint becomes suspect, because nothing was answered since this snippet failed there. */
   #needsProbe({ routes: [first, second] }: Job, route: Route, now: number) {
     const { endpoint, failures, lastFailureAt } = route;
     if (this.#options.patience === 0 || failures === 0 || endpoint.lastAnswerAt > lastFailureAt) return false;
@@ -359,7 +336,7 @@ export class Scheduler {
   /** How long an endpoint that gives no answer is tried, in milliseconds. */
   #patienceFor({ lastFailure }: Endpoint) {
     const { patience, limits } = this.#options;
-    const isAbsent = lastFailure?.isUnreachable && !this.#hasAnyAnswer;
+    const isAbsent = lastFailure?.isUnreachable && this.#answered.length === 0;
     return Math.min(patience, isAbsent ? patienceWhereUnreachable : patience, limits.deadline);
   }
 
@@ -446,11 +423,7 @@ export class Scheduler {
     this.#alarmAt = Infinity;
   }
 
-  /**
-   * Makes one attempt for a job, and notes what it says about the snippet.
-   *
-   * @throws SnippetError if the attempt failed. Another one may follow.
-   */
+  /** Makes one attempt for a job, and notes what it says about the snippet. @throws SnippetError if the attempt failed. */
   async #makeAttempt(job: Job, route: Route, startedAt: number, isProbe: boolean): Promise<JobResult> {
     const { attemptTimeout, deadline } = this.#options.limits;
     const { request } = job;
@@ -511,12 +484,10 @@ export class Scheduler {
 
     const now = clock.now();
     const decision = result.code && decisionFor(result.code);
-    if (decision === 'retry') {
-      const isConclusive = this.#noteFailure(attempt, result, now);
-      return { result, decision, isConclusive, now };
-    }
-    this.#noteAnswer(attempt, now);
-    return { result, decision, isConclusive: true, now };
+    let isConclusive = true;
+    if (decision === 'retry') isConclusive = this.#noteFailure(attempt, result, now);
+    else this.#noteAnswer(attempt, now);
+    return { result, decision, isConclusive, now };
   }
 
   /** Notes that an endpoint has answered, whatever the answer: it is healthy, and keeps up with more requests. */
@@ -534,11 +505,7 @@ export class Scheduler {
     notify({ kind: 'recovered', origin: endpoint.base.origin });
   }
 
-  /**
-   * Notes that an attempt failed in a way that may be temporary, and decides whether the endpoint is given up.
-   *
-   * @returns whether the failure is conclusive.
-   */
+  /** Notes a failure that may be temporary, and may give the endpoint up. Returns whether the failure is conclusive. */
   #noteFailure(attempt: Attempt, result: AttemptResult, now: number) {
     const { limits, maxConcurrency, patience } = this.#options;
     const { endpoint, isProbe, startedAt } = attempt;
@@ -553,7 +520,7 @@ export class Scheduler {
     }
     if (result.retryAfter !== undefined) this.#hold(endpoint, result.retryAfter, now);
 
-    return patience === 0 || (this.#hasAnyAnswer && !endpoint.isDown && !endpoint.isGivenUp);
+    return patience === 0 || (this.#answered.length > 0 && !endpoint.isDown && !endpoint.isGivenUp);
   }
 
   /** Notes that a snippet has arrived, and decides whether the run stays with variant A from now on. */
@@ -582,7 +549,7 @@ export class Scheduler {
       const status = endpoint.statusAt(now);
       return status === 'healthy' || status === 'held';
     });
-    if (isAnyTrusted && this.#hasAnyAnswer) return;
+    if (isAnyTrusted && this.#answered.length > 0) return;
     const endpoint = endpoints.find(({ lastFailure }) => lastFailure);
     if (!endpoint?.lastFailure || now < this.#failingSince + outageNoticeDelay) return;
 

@@ -14,12 +14,12 @@ import { loadUndici } from './undici.ts';
  * @throws TransportError `invalid-options` if the environment names no usable proxy.
  */
 export function createDispatcher(options: TransportOptions, sockets: Set<Socket>): Dispatcher {
-  const { concurrency, limits, refuseCloseDelimited } = options;
+  const { ca, concurrency, limits, refuseCloseDelimited } = options;
   const { Agent, EnvHttpProxyAgent, Pool, buildConnector } = loadUndici();
   const idleTimeout = timerLength(limits.idleTimeout);
   const connectTimeout = timerLength(limits.connectTimeout);
   const allowH2 = !refuseCloseDelimited;
-  const tlsOptions = verifiedTls(options.ca, allowH2);
+  const tlsOptions = verifiedTls(ca, allowH2);
 
   const agentOptions: Agent.Options = {
     connections: Math.min(concurrency, initialConcurrency),
@@ -60,12 +60,8 @@ export function createDispatcher(options: TransportOptions, sockets: Set<Socket>
 }
 
 function verifiedTls(ca: TransportOptions['ca'], allowH2: boolean) {
-  const tlsOptions = {
-    allowH2,
-    preferH2: true,
-    // An explicit `true` wins over NODE_TLS_REJECT_UNAUTHORIZED=0.
-    rejectUnauthorized: true,
-  };
+  // An explicit `true` wins over NODE_TLS_REJECT_UNAUTHORIZED=0.
+  const tlsOptions = { allowH2, preferH2: true, rejectUnauthorized: true };
   if (!ca) return tlsOptions;
   // The option `ca` of TLS would replace Node's roots. All connections share one context, since parsing all roots takes
   // longer than a handshake.
@@ -84,14 +80,8 @@ function rememberSockets(connect: buildConnector.connector, sockets: Set<Socket>
     });
 }
 
-/** The environment variable that names a proxy. */
-interface ProxyVariable {
-  name: string;
-  url: string;
-}
-
-/** Looks at the variables that undici reads, in the same order. The scheme of the URL may be missing, as with curl. */
-function findProxy(): ProxyVariable | undefined {
+/** Finds the variable that names a proxy, in undici's own order. The scheme of the URL may be missing, as with curl. */
+function findProxy() {
   for (const protocol of ['https', 'http']) {
     const names = [`${protocol}_proxy`, `${protocol.toUpperCase()}_PROXY`];
     const name = names.find((candidate) => process.env[candidate] !== undefined) ?? '';

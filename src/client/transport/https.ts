@@ -59,10 +59,8 @@ export function httpsTransport(options: TransportOptions): Transport {
   };
 }
 
-type ResponseHeaders = Dispatcher.ResponseData['headers'];
-
 /** The value of a header, or the first of several. */
-const firstHeader = (headers: ResponseHeaders, name: string) => [headers[name]].flat()[0];
+const firstHeader = (headers: Dispatcher.ResponseData['headers'], name: string) => [headers[name]].flat()[0];
 
 /** Whether only the end of the connection says where the body ends (RFC 9112, section 6.3). */
 function isCloseDelimited({ headers }: Dispatcher.ResponseData): boolean {

@@ -2,14 +2,9 @@ import { reasonOf } from '../../text/clean-text.ts';
 import type { Limits } from '../limits.ts';
 import { TransportError } from './transport.ts';
 
-/** The parts of an error of Node or undici that say what has happened. */
 type ErrorCause = Pick<NodeJS.ErrnoException, 'code' | 'message'>;
 
-/**
- * Turns an error of Node or undici into one that says what has happened to the request.
- *
- * @param server the name of the server in messages.
- */
+/** Turns an error of Node or undici into one that says what has happened to the request. Messages name the `server`. */
 export function toTransportError(error: unknown, limits: Limits, server: string): TransportError {
   const causes = innermostCauses(error);
   const { code = '', message } = causes[0] as ErrorCause;

@@ -13,9 +13,7 @@ export interface HttpResponse {
   status: number;
   /** The header `Content-Type`; empty if there is none. */
   contentType: string;
-  /** The header `Retry-After`. */
   retryAfter: string | undefined;
-  /** The header `ETag`. */
   etag?: string | undefined;
   body: Uint8Array;
 }
