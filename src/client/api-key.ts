@@ -5,8 +5,8 @@ import { SnippetError } from './snippet-error.ts';
 const minKeyLength = 8;
 
 /**
- * Checks an API key before an HTTP library does: a library quotes a header that it rejects, and would show the key. From then
- * on, this process hides the key in everything that it shows.
+ * Checks an API key before an HTTP library does: a library quotes a header that it rejects, and would show
+ * the key. From then on, this process hides the key in everything that it shows.
  *
  * @param name what messages call the key, such as the environment variable that holds it.
  * @throws SnippetError `invalid-options`, without the key.

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Time and chance. Both are passed in, so that tests can run hours of waiting in milliseconds, and repeat a run. */
+/** Time and chance. Passed in, so that tests can run hours of waiting in milliseconds, and repeat a run. */
 export interface Clock {
   /** Milliseconds since the epoch. Never runs backwards. */
   now(): number;

@@ -20,8 +20,8 @@ export type ParamsOf<Schema extends ParamsSchema | undefined> = Schema extends P
   : undefined;
 
 /**
- * Gives a snippet a name in code, and its params a type that the editor, `astro check` and the build check. The service has
- * neither (specification, section 2): the name and the schema stay in your project.
+ * Gives a snippet a name in code, and its params a type that the editor, `astro check` and the build check.
+ * The service has neither (specification, section 2): the name and the schema stay in your project.
  *
  * @param definition the snippet's id, and a schema for its params if it takes any.
  * @throws SnippetError `invalid-id`

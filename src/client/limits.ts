@@ -1,15 +1,16 @@
-/** How long a client tries to fetch one snippet, in milliseconds. The specification states no limits (section 8). */
+/** How long a client tries to fetch a snippet, in milliseconds. The specification is silent (section 8). */
 export interface PublicLimits {
   /**
-   * Requests for one snippet, both variants together, before it is given up. By default, there are up to 60 where so many
-   * fail that it may be chance. Requests while the service gives no answer (`patience`) do not count. @default 5
+   * Requests for one snippet, both variants together, before it is given up. By default, there are up to 60
+   * where so many fail that it may be chance. Those while the service gives no answer do not count.
+   * @default 5
    */
   readonly attempts: number;
   /** The time for one request, from connecting to the last byte of its body. @default 15_000 */
   readonly attemptTimeout: number;
   /**
-   * The time for all requests for one snippet and the pauses between them. Waiting for its turn does not count, nor for a
-   * service that asks to wait or gives no answer. @default 120_000
+   * The time for all requests for one snippet and the pauses between them. Waiting for its turn does not
+   * count, nor for a service that asks to wait or gives no answer. @default 120_000
    */
   readonly deadline: number;
   /** The longest `Retry-After` to wait for. Beyond it, a snippet fails at once. @default 60_000 */
@@ -60,20 +61,20 @@ export const defaultLimits: Limits = {
   downAfter: 5,
 };
 
-/** Adds the defaults. A user's `attempts` is exact: no snippet gets more, whatever `mostAttempts` is by default. */
+/** Adds the defaults. A user's `attempts` is exact: the default of `mostAttempts` does not apply then. */
 export function withDefaults(limits: Partial<Limits> = {}): Limits {
   const { attempts, mostAttempts = attempts ?? defaultLimits.mostAttempts } = limits;
   return { ...defaultLimits, ...limits, mostAttempts };
 }
 
 /**
- * How many requests a client makes at once before it knows what the service keeps up with. HTTP/1.1 never gets more
- * connections: many servers refuse more from one client.
+ * How many requests a client makes at once before it knows what the service keeps up with. HTTP/1.1 never
+ * gets more connections: many servers refuse more from one client.
  */
 export const initialConcurrency = 20;
 
 /** How long a service that gives no answer is tried, in milliseconds. */
 export const defaultPatience = 60_000;
 
-/** The most patience, in milliseconds, where the port refuses or no name resolves, and nothing was answered before. */
+/** The most patience where the port refuses or no name resolves and nothing was answered, in milliseconds. */
 export const patienceWhereUnreachable = 30_000;

@@ -3,7 +3,7 @@ export const oldestNode = '22.19.0';
 
 export const nodeVersion: string = process.versions.node;
 
-/** Says that Node is too old, before a dependency fails with a syntax error; `undefined` if this Node is supported. */
+/** Says that Node is too old, before a dependency fails with a syntax error; `undefined` if it is not. */
 export function nodeFlaw(version: string = nodeVersion): string | undefined {
   if (version.localeCompare(oldestNode, 'en', { numeric: true }) >= 0) return undefined;
   return `astro-snippets needs Node ${oldestNode.replace(/\.0$/, '')} or newer, and this is Node ${version}.`;

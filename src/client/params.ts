@@ -15,8 +15,8 @@ export const invalidParams = (reason: string, snippetId?: number): SnippetError 
   new SnippetError('invalid-params', reason, { snippetId });
 
 /**
- * Turns params into canonical JSON text, with sorted keys: equal params give equal text. Refused is what JSON would drop or
- * change, and an API key: pages, the manifest and the service's log would show it.
+ * Turns params into canonical JSON text, with sorted keys: equal params give equal text. Refused is what JSON
+ * would drop or change, and an API key: pages, the manifest and the service's log would show it.
  *
  * @returns `undefined` for `undefined` and for an empty object: both mean "no params".
  * @throws SnippetError `invalid-params`, with the path of the value, such as `params.plan[2]`.
@@ -51,7 +51,7 @@ function refuseKey(params: string) {
   throw invalidParams('params contains the API key. Its value is not shown on purpose.');
 }
 
-/** Copies a value with the keys of its objects sorted. Its `ancestors` are the objects and arrays that hold it. */
+/** Copies a value with the keys of its objects sorted. The `ancestors` are what holds the value. */
 function canonicalCopy(value: unknown, path: string, ancestors: readonly object[]): unknown {
   const invalid = (flaw: string) => invalidParams(`${path} ${flaw}`);
 
@@ -95,7 +95,7 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   if (Object.getOwnPropertySymbols(value).length > 0) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  // Other realms have their own Object.prototype: a test runner's, for example. Its prototype is null everywhere.
+  // Other realms, such as a test runner's, have their own Object.prototype. Its prototype is null everywhere.
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cleanText } from '../text/clean-text.ts';
 
-/** The service's error object (specification, section 2; RFC 9457), made safe to show. Its `status` is never used. */
+/** The service's error object (specification, section 2; RFC 9457), safe to show, without its `status`. */
 export interface Problem {
   title?: string | undefined;
   detail?: string | undefined;
@@ -19,7 +19,7 @@ export const problemSchema: z.ZodType<Problem> = z.object({
   type: optionalCleanString,
 });
 
-/** Recognizes a problem by its fields alone, since some gateways rewrite the media type. None may be missing. */
+/** Recognizes a problem by its fields alone, as some gateways change the media type. None may be missing. */
 export const completeProblemSchema: z.ZodType<Problem> = z.object({
   status: z.int(),
   title: cleanString,

@@ -38,7 +38,7 @@ const codesByStatus: Record<number, SnippetErrorCode> = {
   504: 'server-error',
 };
 
-/** Statuses of a URL that does not exist, if there is no problem object: the service sends one with every error. */
+/** Statuses of a URL that is not the service's, if there is no problem object: the service sends one. */
 const statusesWithoutRoute = [404, 405, 410, 501];
 
 /**
@@ -113,7 +113,7 @@ export function describeAttempt({ code, status, problem, reason, retryAfter }: A
 /** The date format of HTTP (RFC 9110, section 5.6.7). `Date.parse` alone would also accept "1" and "-5". */
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** Parses a `Retry-After` header (RFC 9110, section 10.2.3) as milliseconds from `now`; `undefined` if it is invalid. */
+/** Parses `Retry-After` (RFC 9110, section 10.2.3) as milliseconds from `now`; `undefined` if invalid. */
 export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   const value = header?.trim() ?? '';
   if (/^\d{1,15}$/.test(value)) return Number(value) * 1000;

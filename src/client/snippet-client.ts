@@ -18,11 +18,11 @@ import type { RenderedSnippet, RetrievedSnippet, Variant } from './variants.ts';
 
 /** How a {@link SnippetClient} reaches the service. */
 export interface SnippetClientOptions {
-  /** The organization's API key (specification, section 5), sent as a bearer credential with every request. */
+  /** The organization's API key (specification, section 5), sent as a bearer credential with each request. */
   apiKey: string;
   /**
-   * Base URL of variant B, for rendering, with its path prefix (specification, section 1). HTTPS only. One of the two base
-   * URLs is required.
+   * Base URL of variant B, for rendering, with its path prefix (specification, section 1). HTTPS only. One of
+   * the two base URLs is required.
    */
   renderBaseUrl?: string | undefined;
   /** Base URL of variant A, for retrieving, with its path prefix (specification, section 1). HTTPS only. */
@@ -30,18 +30,19 @@ export interface SnippetClientOptions {
   /** Certificates (PEM) of authorities to trust in addition to Node's. */
   ca?: string | readonly string[] | undefined;
   /**
-   * The most requests at once. A client starts with 20, and makes more while the service keeps up; over HTTP/1.1 it stays
-   * at 20. @default 100
+   * The most requests at once. A client starts with 20, and makes more while the service keeps up; over
+   * HTTP/1.1 it stays at 20. @default 100
    */
   concurrency?: number | undefined;
   /**
-   * How long a service that gives no answer is tried, in milliseconds; at most 30,000 if its port refuses or its name does
-   * not resolve from the start. With 0, a snippet is given up after `limits.attempts`. @default 60_000
+   * How long a service that gives no answer is tried, in milliseconds; at most 30,000 if its port refuses or
+   * its name does not resolve from the start. With 0, a snippet is given up after `limits.attempts`.
+   * @default 60_000
    */
   patience?: number | undefined;
   /** How long to try to fetch one snippet. What is left out has its default. */
   limits?: Partial<PublicLimits> | undefined;
-  /** Called when the service asks to wait, is down or recovers, or rendering is given up. What it throws is ignored. */
+  /** Called with news of the service: see {@link Notice}. What it throws is ignored. */
   onNotice?: ((notice: Notice) => void) | undefined;
 }
 
@@ -54,7 +55,7 @@ export interface ClientParts {
 
 /** The last argument of every method that makes requests. */
 export interface RequestOptions {
-  /** Aborts the request. The promise then rejects with a SnippetError `aborted`, whose `cause` is the signal's reason. */
+  /** Aborts the request, which rejects with a SnippetError `aborted`. Its `cause` is the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 
@@ -69,9 +70,9 @@ export interface Snippet extends RenderedSnippet {
 }
 
 /**
- * A client for the Snippet Delivery Service: both variants, retries, and the fallback from one to the other. It keeps its
- * connections, and what it learns about the service, until it is closed: use one client for everything. Every failure is a
- * {@link SnippetError}, which never contains the key.
+ * A client for the Snippet Delivery Service: both variants, retries, and the fallback from one to the other.
+ * It keeps its connections, and what it learns about the service, until it is closed: use one client for
+ * everything. Every failure is a {@link SnippetError}, which never contains the key.
  *
  * @example
  * const client = new SnippetClient({ apiKey, renderBaseUrl, retrieveBaseUrl });
@@ -87,7 +88,7 @@ export class SnippetClient {
   readonly #clock: Clock;
   readonly #headers: Record<string, string>;
 
-  /** @throws SnippetError `unsupported-node`, or `invalid-options`. A malformed key is rejected without being shown. */
+  /** @throws SnippetError `unsupported-node`, or `invalid-options`. A malformed key is not shown. */
   constructor(options: SnippetClientOptions);
   /** @internal */
   constructor(options: SnippetClientOptions, parts: ClientParts);
@@ -132,7 +133,7 @@ export class SnippetClient {
     return { ...this.#scheduler.counts };
   }
 
-  /** @internal The missing route of variant B, if it has none for any snippet: its base URL is probably wrong. */
+  /** @internal The missing route of variant B, if it has none for any snippet: its base URL may be wrong. */
   get missingRoute(): MissingRoute | undefined {
     return this.#scheduler.missingRoute;
   }
@@ -142,8 +143,8 @@ export class SnippetClient {
    *
    * @param id a positive integer.
    * @param params variables for the snippet. The service ignores those it does not use.
-   * @throws SnippetError `invalid-options` if there is no `renderBaseUrl`; `invalid-id`, `invalid-params`, `aborted` or
-   * `closed`; else what the service answered, or why it gave no answer.
+   * @throws SnippetError `invalid-options` if there is no `renderBaseUrl`; `invalid-id`, `invalid-params`,
+   * `aborted` or `closed`; else what the service answered, or why it gave no answer.
    */
   async render(id: number, params?: Params, { signal }: RequestOptions = {}): Promise<RenderedSnippet> {
     const { content } = await this.#fetchFrom('render', createRequest(id, params), signal);
@@ -165,8 +166,8 @@ export class SnippetClient {
   }
 
   /**
-   * Fetches the content of a snippet: renders it; or retrieves it, if rendering has no base URL or route, or keeps failing
-   * (specification, section 4).
+   * Fetches the content of a snippet: renders it; or retrieves it, if rendering has no base URL or route, or
+   * keeps failing (specification, section 4).
    *
    * @param id a positive integer.
    * @throws SnippetError as {@link SnippetClient.render} does, or `no-content` if variant A sent none.

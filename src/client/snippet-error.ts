@@ -2,7 +2,7 @@ import { cleanLines } from '../text/clean-text.ts';
 import type { Problem } from './problem.ts';
 import type { Variant } from './variants.ts';
 
-/** The codes of failures that every request would have: the key serves all of them (specification, section 5). */
+/** The codes of failures that every request would have: all use one key (specification, section 5). */
 export type EndingCode =
   | 'unauthorized' // 401: no valid API key was provided.
   | 'payment-required'; // 402: the trial or subscription has expired.
@@ -47,9 +47,9 @@ interface SnippetErrorFields {
 }
 
 /**
- * The one error that the client throws, for every failure. `title`, `detail` and `type` are those of the problem object that
- * the service sent (specification, sections 2 and 7), made safe to show. An error never contains the API key, or an error
- * of the HTTP library.
+ * The one error that the client throws, for every failure. `title`, `detail` and `type` are those of the
+ * problem object that the service sent (specification, sections 2 and 7), made safe to show. An error never
+ * contains the API key, or an error of the HTTP library.
  */
 export class SnippetError extends Error {
   override readonly name = 'SnippetError';

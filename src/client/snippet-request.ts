@@ -14,7 +14,7 @@ export interface SnippetRequest {
 /**
  * Makes a request from what code passes. An empty object counts as no params.
  *
- * @throws SnippetError `invalid-id`, or `invalid-params` for what JSON would drop, change or reject, with its path.
+ * @throws SnippetError `invalid-id`, or `invalid-params` with the path of what JSON would change or reject.
  */
 export const createRequest = (id: unknown, params?: unknown): SnippetRequest =>
   toRequest(parseSnippetId(id), canonicalParams(params));
@@ -22,7 +22,7 @@ export const createRequest = (id: unknown, params?: unknown): SnippetRequest =>
 /**
  * Makes a request from text, such as attributes of an embed or arguments of a command.
  *
- * @throws SnippetError `invalid-id`, or `invalid-params`, also for numbers that JavaScript would change, such as `1e400`.
+ * @throws SnippetError `invalid-id`; `invalid-params`, also for numbers that JavaScript changes (`1e400`).
  */
 export function parseRequest(id: string | undefined, params: string | undefined): SnippetRequest {
   const snippetId = parseSnippetId(id);
@@ -40,7 +40,7 @@ export const toRequest = (id: number, params: string | undefined): SnippetReques
 export const paramsObject = ({ params }: SnippetRequest): Params | undefined => params && JSON.parse(params);
 
 /**
- * Checks an id: a positive safe integer or its digits. Anything else, such as "..", could leave the path of the URL.
+ * Checks an id: a positive safe integer or its digits. Anything else, such as "..", could change the URL.
  *
  * @throws SnippetError `invalid-id`
  */

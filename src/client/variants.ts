@@ -1,6 +1,6 @@
 /**
- * The service's two interfaces for the same snippets (specification, section 4): `render` is variant B, which is asked first;
- * `retrieve` is variant A.
+ * The service's two interfaces for the same snippets (specification, section 4): `render` is variant B, which
+ * is asked first; `retrieve` is variant A.
  */
 export type Variant = 'retrieve' | 'render';
 
@@ -11,8 +11,8 @@ export interface RenderedSnippet {
 }
 
 /**
- * A snippet object (specification, sections 2 and 4.1), as `SnippetClient.retrieve` returns it. The specification leaves open
- * whether a response has a `name` and `content`.
+ * A snippet object (specification, sections 2 and 4.1), as `SnippetClient.retrieve` returns it. The
+ * specification leaves open whether a response has a `name` and `content`.
  */
 export interface RetrievedSnippet {
   /** The id that was asked for. */

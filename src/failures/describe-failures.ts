@@ -10,7 +10,7 @@ import { listPlaces, type PlacedRequest } from './places.ts';
 /** A request that failed, and the places that need its snippet. */
 export interface FailedSnippet extends PlacedRequest {
   error: SnippetFailure;
-  /** The time at which the last good content was fetched, if pages show that: milliseconds since the epoch. */
+  /** When the last good content was fetched, if pages show that, in milliseconds since the epoch. */
   fetchedAt?: number;
 }
 
@@ -18,7 +18,7 @@ export interface FailedSnippet extends PlacedRequest {
 export const maxExamples = 10;
 
 /**
- * Describes failures, those with the same cause together: a few snippets one by one, many in one paragraph with examples.
+ * Describes failures by cause: a few snippets one by one, many in one paragraph with examples.
  *
  * @param endOfGroup text to put after the paragraph about many snippets.
  */

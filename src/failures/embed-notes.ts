@@ -19,7 +19,7 @@ export interface InvalidEmbed extends EmbedNote {
   code: ErrorCode;
 }
 
-/** Says where in the site's source an embed, or a snippet on any page, is written; `''` if the source does not tell. */
+/** Says where in the source an embed, or a snippet on any page, is written; `''` if that is unknown. */
 export type PlaceOf = (sought: Omit<EmbedNote, 'message'>) => string;
 
 /** The message of a note, and where in the source its embed is written. */

@@ -111,7 +111,7 @@ export type ErrorCode = SnippetErrorCode | SiteErrorCode | keyof typeof setupErr
  *
  * - `end`: every request would fail the same way, so no more are made.
  * - `fail`: something has to be fixed. The build fails even if the embed has children.
- * - `children`: the service is in trouble. Embeds show their children, and one without children fails the build.
+ * - `children`: the service is in trouble. Embeds show their children, and one without fails the build.
  */
 export type Consequence = 'end' | 'fail' | 'children';
 
@@ -119,7 +119,7 @@ interface ErrorDescription extends ErrorText {
   consequence: Consequence;
 }
 
-/** Every error code, with its consequence, title and hint. A new code of the client goes into the client's union, too. */
+/** Every error code, with its consequence, title and hint. Codes of fetching are in the client's union. */
 export const errorTable: Record<ErrorCode, ErrorDescription> &
   Record<SnippetErrorCode, Required<ErrorDescription>> = {
   // Every request would fail the same way: the key and Node are the same for all of them.

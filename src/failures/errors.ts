@@ -17,7 +17,7 @@ export class SiteError extends Error {
   }
 }
 
-/** An error that concerns one snippet. A report collects such errors; any other error ends the run at once. */
+/** An error that concerns one snippet. A report collects such errors; any other ends the run at once. */
 export type SnippetFailure = SnippetError | SiteError;
 
 export function isSnippetFailure(error: unknown): error is SnippetFailure {
@@ -25,8 +25,8 @@ export function isSnippetFailure(error: unknown): error is SnippetFailure {
 }
 
 /**
- * An error for people, with a hint. Astro shows the hint because of `type`: Astro's own class is not imported, as the
- * command line also runs without Astro.
+ * An error for people, with a hint. Astro shows the hint because of `type`: Astro's own class is not
+ * imported, as the command line also runs without Astro.
  */
 export class UserError extends Error {
   readonly type = 'AstroUserError';

@@ -24,8 +24,8 @@ export interface Failures {
 }
 
 /**
- * Throws one report of everything that a build fails for, if anything. Snippets whose children are shown are left to the
- * warnings.
+ * Throws one report of everything that a build fails for, if anything. Snippets whose children are shown are
+ * left to the warnings.
  *
  * @throws UserError
  */

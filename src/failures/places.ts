@@ -2,7 +2,7 @@ import type { SnippetRequest } from '../client/snippet-request.ts';
 import { cleanText } from '../text/clean-text.ts';
 import { count } from '../text/format.ts';
 
-/** A request, and the places on the site that need its snippet. A place is the name of a file, or of an entry of a collection. */
+/** A request, and the places that need its snippet: names of files, and of entries of collections. */
 export interface PlacedRequest {
   request: SnippetRequest;
   /** All places, each once. */

@@ -8,7 +8,7 @@ import type { Variant } from '../variants.ts';
 export type EndpointStatus =
   | 'healthy'
   | 'held' // The service asked to wait.
-  | 'suspect' // A snippet failed, and nothing was answered since. A probe finds out whether the endpoint answers.
+  | 'suspect' // A snippet failed, and nothing was answered since. A probe finds out more.
   | 'down' // The endpoint gives no answer. One probe at a time asks.
   | 'given-up'; // The endpoint was down for too long.
 
@@ -29,8 +29,8 @@ export interface Attempt {
 /**
  * A variant at its base URL, and what is known of it. Times are in milliseconds since the epoch.
  *
- * An endpoint is judged by probes, and by the first attempts for different snippets. Retries do not count: a snippet that
- * keeps failing would make the endpoint look worse with each of them, and say nothing new.
+ * An endpoint is judged by probes, and by the first attempts for different snippets. Retries do not count: a
+ * snippet that keeps failing would make the endpoint look worse with each of them, and say nothing new.
  */
 export class Endpoint {
   readonly variant: Variant;
@@ -122,7 +122,7 @@ export class Endpoint {
     if (!this.isDown) this.nextProbeAt = now;
   }
 
-  /** Called when a probe has failed after the end of patience. Snippets that come later may still ask now and then. */
+  /** Called when a probe failed after the end of patience. Later snippets may still ask now and then. */
   giveUp(now: number, triedFor: number, nextProbeAt: number): void {
     this.givenUpAt = now;
     this.triedFor = triedFor;
@@ -130,7 +130,7 @@ export class Endpoint {
   }
 }
 
-/** How likely a working endpoint may count as down by chance. Being wrong costs a moment, and loses no snippet. */
+/** How likely a working endpoint may count as down by chance. Being wrong costs time, but no snippet. */
 const chanceOfFalseAlarm = 1e-3;
 
 /** Estimates the share of attempts that fail. Without any, it is one half: a single success proves little. */

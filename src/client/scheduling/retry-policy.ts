@@ -28,7 +28,7 @@ export const decisionFor = (code: SnippetErrorCode): RetryDecision => decisions[
 /** Failed attempts at variant B before variant A is asked. */
 const renderAttempts = 2;
 
-/** Chooses, from one or two routes with variant B first, the one that the next attempt takes, or waits for. */
+/** Chooses, from one or two routes with variant B first, the one that the next attempt takes or waits for. */
 export function chooseRoute(routes: readonly Route[], now: number): Route {
   const [first, second] = routes as readonly [Route, Route?];
   if (!second) return first;
@@ -43,7 +43,7 @@ export function chooseRoute(routes: readonly Route[], now: number): Route {
   return isClosed && other.endpoint.statusAt(now) === 'healthy' ? other : wanted;
 }
 
-/** How many milliseconds to wait before the next attempt for a snippet; `undefined` if there is no further attempt. */
+/** How many milliseconds to wait before the next attempt for a snippet; `undefined` if there is none. */
 export function nextWait(
   decision: RetryDecision,
   { routes, lastRoute, conclusiveAttempts, spent }: AttemptHistory,
@@ -91,8 +91,8 @@ function mayReturn(routes: readonly Route[], answeringRoutes: readonly Route[], 
 }
 
 /**
- * How long after a probe the next one asks, in milliseconds, by the number of probes that have failed since the last answer.
- * Half of the time is certain: with full jitter, there would be more requests than meant.
+ * How long after a probe the next one asks, in milliseconds, by the number of probes that have failed since
+ * the last answer. Half of the time is certain: with full jitter, there would be more requests than meant.
  */
 export const probeDelay = (failedProbes: number, random: number, { retryBase, outageCap }: Limits): number =>
   (0.5 + random / 2) * Math.min(outageCap, retryBase * 2 ** (failedProbes + 1));

@@ -16,7 +16,7 @@ interface SchedulerOptions {
   endpoints: readonly Endpoint[];
   clock: Clock;
   limits: Limits;
-  /** How long a service that gives no answer is tried, in milliseconds. With 0, no endpoint becomes suspect. */
+  /** Milliseconds for which a service that gives no answer is tried. With 0, no endpoint becomes suspect. */
   patience: number;
   /** The most requests at once. May change while connections are opened. */
   maxConcurrency(): number;
@@ -42,7 +42,7 @@ interface JudgedResult {
   now: number;
 }
 
-/** How many requests that were answered are kept for probes. A single snippet could begin to fail on its own. */
+/** How many answered requests are kept for probes. A single snippet could begin to fail on its own. */
 const maxProbeCandidates = 10;
 /** How long nothing arrives before the user is told, in milliseconds. */
 const outageNoticeDelay = 2_000;
@@ -53,33 +53,36 @@ const setupErrorCodes = new Set<SnippetErrorCode>(['no-route', 'redirect', 'cert
 const setupFailuresAllowed = 9;
 
 /**
- * Decides which snippet is asked for next, at which endpoint, and when. An endpoint is one variant at its base URL.
+ * Decides which snippet is asked for next, when, and at which endpoint: one variant at its base URL.
  *
- * A snippet on its way is a job. The job waits in a list for its turn; then an attempt is made for it, which is one HTTP
- * request. A slot is held by a request on the wire, never by a wait. The number of slots grows with each answer, and shrinks
- * with each failure. Jobs are drawn at random, so that the first attempts are a fair sample, whatever the order of snippets.
+ * A snippet on its way is a job. The job waits in a list for its turn; then an attempt is made for it, which
+ * is one HTTP request. A slot is held by a request on the wire, never by a wait. The number of slots grows
+ * with each answer, and shrinks with each failure. Jobs are drawn at random, so that the first attempts are a
+ * fair sample, whatever the order of snippets.
  *
- * A service that is down and a snippet that fails on its own look the same in one response. What tells them apart is what
- * happens to other snippets at that time:
+ * A service that is down and a snippet that fails on its own look the same in one response. What tells them
+ * apart is what happens to other snippets at that time:
  *
- * - An endpoint is healthy until something speaks against it. Any answer makes it healthy again. A refusal such as 404 is an
- *   answer, too: the service works.
- * - An endpoint is suspect when a snippet is to be asked for again and nothing was answered since that snippet failed.
+ * - An endpoint is healthy until something speaks against it. Any answer makes it healthy again. A refusal
+ *   such as 404 is an answer, too: the service works.
+ * - An endpoint is suspect when a snippet is to be asked for again and nothing was answered since it failed.
  * - An endpoint is down when more first attempts in a row have failed than chance explains, or more probes.
- * - An endpoint is given up when a probe fails after the end of patience. Its snippets fail, and later ones ask only now and
- *   then. Patience is one clock for all: it starts with the first request that failed since the last answer.
+ * - An endpoint is given up when a probe fails after the end of patience. Its snippets fail, and later ones
+ *   ask only now and then. Patience is one clock for all: it starts with the first request that failed since
+ *   the last answer.
  * - An endpoint is held while the service asks to wait (`Retry-After`).
  *
- * A healthy endpoint gets as many requests as there are slots. An endpoint that is suspect or down gets one probe at a time: a
- * request that finds out whether the endpoint answers. Three kinds of snippets can serve. A snippet that was answered before
- * is best while the endpoint is suspect: if the probe fails, the snippet is not to blame. A snippet that was never tried is
- * best while the endpoint is down, since its answer is of use. A snippet that has failed is the last choice.
+ * A healthy endpoint gets as many requests as there are slots. An endpoint that is suspect or down gets one
+ * probe at a time: a request that finds out whether the endpoint answers. Three kinds of snippets can serve.
+ * A snippet that was answered before is best while the endpoint is suspect: if the probe fails, the snippet
+ * is not to blame. A snippet that was never tried is best while the endpoint is down, since its answer is of
+ * use. A snippet that has failed is the last choice.
  *
- * A failure is conclusive, and counts against its snippet, if something has been answered in this run and the endpoint is
- * neither down nor given up. All other failures say nothing about their snippets. An answer is always conclusive; so is every
- * failure if there is no patience.
+ * A failure is conclusive, and counts against its snippet, if something has been answered in this run and the
+ * endpoint is neither down nor given up. All other failures say nothing about their snippets. An answer is
+ * always conclusive; so is every failure if there is no patience.
  *
- * Policy is elsewhere: retry-policy.ts decides when a snippet is given up, {@link Endpoint} when an endpoint is down.
+ * Policy is elsewhere: retry-policy.ts decides when a snippet is given up, {@link Endpoint} what is down.
  */
 export class Scheduler {
   readonly counts: Counts = { requests: 0, retries: 0, fallbacks: 0 };
@@ -91,7 +94,7 @@ export class Scheduler {
   #untried: Job[] = [];
   /** Jobs that failed, and wait for another turn. */
   #retrying: Job[] = [];
-  /** The requests that were answered last, which probes may repeat. Empty until anything has been answered. */
+  /** The requests that were answered last, which probes may repeat. Empty until anything was answered. */
   readonly #answered: SnippetRequest[] = [];
 
   /** Requests on the wire. */
@@ -100,7 +103,7 @@ export class Scheduler {
   #concurrency: number;
   /** Whether `#dispatch` runs at the next turn of the event loop. */
   #isScheduled = false;
-  /** The alarm is the one timer that calls `#schedule` when something falls due. Aborting its signal ends it. */
+  /** The alarm is the one timer that calls `#schedule` when something falls due. Aborting ends it. */
   #alarm = new AbortController();
   /** When the alarm rings, in milliseconds since the epoch. `Infinity` if none is set. */
   #alarmAt = Infinity;
@@ -126,7 +129,7 @@ export class Scheduler {
     this.#concurrency = Math.min(initialConcurrency, options.maxConcurrency());
   }
 
-  /** The missing route of variant B, if each snippet that fell back did so because variant B has no route for it. */
+  /** The missing route of variant B, if all snippets that fell back did so because there is no route. */
   get missingRoute(): MissingRoute | undefined {
     return this.#mayHaveRoute ? undefined : this.#missingRoute;
   }
@@ -150,7 +153,7 @@ export class Scheduler {
     try {
       const attempts = pRetry(() => this.#enqueue(job), {
         retries: limits.mostAttempts - 1,
-        // p-retry's own waits know neither Retry-After nor other snippets. A job waits in the scheduler's lists instead.
+        // p-retry's own waits know neither Retry-After nor other snippets. Jobs wait in lists instead.
         minTimeout: 0,
         signal: job.signal,
         shouldConsumeRetry: ({ retriesConsumed }) => job.conclusiveAttempts > retriesConsumed,
@@ -223,7 +226,7 @@ export class Scheduler {
     }
   }
 
-  /** Calls `#dispatch` at the next turn of the event loop, so that one of all jobs that come together is drawn. */
+  /** Calls `#dispatch` at the next turn of the event loop, to draw from all jobs that come together. */
   #schedule() {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -239,8 +242,8 @@ export class Scheduler {
   }
 
   /**
-   * Starts whatever is due, and sets the alarm for what is not. `now` is one reading of the clock for everything: what fell
-   * due between two readings would be neither started nor waited for.
+   * Starts whatever is due, and sets the alarm for what is not. `now` is one reading of the clock for
+   * everything: what fell due between two readings would be neither started nor waited for.
    */
   #dispatch(now: number) {
     const { endpoints } = this.#options;
@@ -255,7 +258,7 @@ export class Scheduler {
     this.#setAlarm(now);
   }
 
-  /** Starts an attempt for one of the jobs, drawn at random. Returns whether there was one. */
+  /** Starts an attempt for one of the jobs, drawn at random. @returns whether there was one. */
   #startOneOf(jobs: Job[], now: number): boolean {
     const start = Math.floor(this.#options.clock.random() * jobs.length);
     for (let offset = 0; offset < jobs.length; offset += 1) {
@@ -282,7 +285,7 @@ export class Scheduler {
     return false;
   }
 
-  /** Decides whether an endpoint becomes suspect, because nothing was answered since this snippet failed there. */
+  /** Decides whether an endpoint becomes suspect: nothing was answered since this snippet failed there. */
   #needsProbe({ routes: [first, second] }: Job, route: Route, now: number) {
     const { endpoint, failures, lastFailureAt } = route;
     if (this.#options.patience === 0 || failures === 0 || endpoint.lastAnswerAt > lastFailureAt) return false;
@@ -308,7 +311,7 @@ export class Scheduler {
     this.#retrying = this.#retrying.filter(stays);
   }
 
-  /** Decides whether a job is worth waiting for: not if the service asks for too long a pause, or is given up. */
+  /** Why a job is not worth waiting for: the service asks for too long a pause, or is given up. */
   #refusalOf(job: Job, now: number): SnippetError | undefined {
     const { limits } = this.#options;
     const { request, routes, attempts } = job;
@@ -350,7 +353,7 @@ export class Scheduler {
     return isGivenUp ? nextProbeAt : Math.min(nextProbeAt, this.#patienceEndsAt(endpoint));
   }
 
-  /** Decides whether an endpoint is probed now, and with which snippet. Nothing is probed that no job waits for. */
+  /** Probes an endpoint, if a probe is due and a job waits for it, and decides with which snippet. */
   #sendProbe(endpoint: Endpoint, now: number) {
     const { clock, limits, maxConcurrency } = this.#options;
     const status = endpoint.statusAt(now);
@@ -423,7 +426,7 @@ export class Scheduler {
     this.#alarmAt = Infinity;
   }
 
-  /** Makes one attempt for a job, and notes what it says about the snippet. @throws SnippetError if the attempt failed. */
+  /** Makes an attempt for a job, and notes what it says of the snippet. @throws SnippetError if it fails. */
   async #makeAttempt(job: Job, route: Route, startedAt: number, isProbe: boolean): Promise<JobResult> {
     const { attemptTimeout, deadline } = this.#options.limits;
     const { request } = job;
@@ -490,7 +493,7 @@ export class Scheduler {
     return { result, decision, isConclusive, now };
   }
 
-  /** Notes that an endpoint has answered, whatever the answer: it is healthy, and keeps up with more requests. */
+  /** Notes that an endpoint has answered, whatever the answer: it is healthy, and gets more requests. */
   #noteAnswer(attempt: Attempt, now: number) {
     const { maxConcurrency, notify } = this.#options;
     const { endpoint, request } = attempt;
@@ -505,7 +508,7 @@ export class Scheduler {
     notify({ kind: 'recovered', origin: endpoint.base.origin });
   }
 
-  /** Notes a failure that may be temporary, and may give the endpoint up. Returns whether the failure is conclusive. */
+  /** Notes a failure that may be temporary. May give the endpoint up. @returns whether it is conclusive. */
   #noteFailure(attempt: Attempt, result: AttemptResult, now: number) {
     const { limits, maxConcurrency, patience } = this.#options;
     const { endpoint, isProbe, startedAt } = attempt;
@@ -532,7 +535,7 @@ export class Scheduler {
       this.#fallbacksInARow = 0;
     }
 
-    // A fallback counts once it has arrived: if both variants are down, there is no reason to leave variant B.
+    // A fallback counts once it has arrived: with both variants down, there is no reason to leave variant B.
     if (!isFallback || variant === 'render') return;
     this.#fallbacksInARow += 1;
     if (preferred.isAbandoned || this.#fallbacksInARow < limits.fallbacksInARow) return;

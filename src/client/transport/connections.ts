@@ -7,8 +7,8 @@ import { TransportError, type TransportOptions } from './transport.ts';
 import { loadUndici } from './undici.ts';
 
 /**
- * Makes what opens and keeps the connections of one transport: TLS that is always verified, HTTP/2 where the server has it,
- * and the proxy that the environment names.
+ * Makes what opens and keeps the connections of one transport: TLS that is always verified, HTTP/2 where the
+ * server has it, and the proxy that the environment names.
  *
  * @param sockets holds the open sockets from then on.
  * @throws TransportError `invalid-options` if the environment names no usable proxy.
@@ -25,13 +25,13 @@ export function createDispatcher(options: TransportOptions, sockets: Set<Socket>
     connections: Math.min(concurrency, initialConcurrency),
     pipelining: 1,
     allowH2,
-    // The limit is twice what is needed: a stream that has just ended must not make the next request open a connection.
+    // Twice what is needed: a stream that has just ended must not make the next request open a connection.
     h2Options: { maxConcurrentStreams: 2 * concurrency },
     headersTimeout: idleTimeout,
     bodyTimeout: idleTimeout,
     maxResponseSize: limits.bodyBytes,
     connect: buildConnector({ timeout: connectTimeout, ...tlsOptions }),
-    // The pool is the place to see all sockets: undici replaces the connector above for the tunnels of a proxy.
+    // The pool is the place to see all sockets: for tunnels of a proxy, undici replaces the connector above.
     factory(origin, { connect, ...poolOptions }: Pool.Options) {
       const connector = rememberSockets(connect as buildConnector.connector, sockets);
       return new Pool(origin, { ...poolOptions, connect: connector });
@@ -63,8 +63,8 @@ function verifiedTls(ca: TransportOptions['ca'], allowH2: boolean) {
   // An explicit `true` wins over NODE_TLS_REJECT_UNAUTHORIZED=0.
   const tlsOptions = { allowH2, preferH2: true, rejectUnauthorized: true };
   if (!ca) return tlsOptions;
-  // The option `ca` of TLS would replace Node's roots. All connections share one context, since parsing all roots takes
-  // longer than a handshake.
+  // The option `ca` of TLS would replace Node's roots. All connections share one context, since parsing all
+  // roots takes longer than a handshake.
   const allAuthorities = [...tls.getCACertificates('default'), ca].flat();
   return { ...tlsOptions, secureContext: tls.createSecureContext({ ca: allAuthorities }) };
 }
@@ -80,7 +80,7 @@ function rememberSockets(connect: buildConnector.connector, sockets: Set<Socket>
     });
 }
 
-/** Finds the variable that names a proxy, in undici's own order. The scheme of the URL may be missing, as with curl. */
+/** Finds the variable that names a proxy, in undici's order. The scheme may be missing, as with curl. */
 function findProxy() {
   for (const protocol of ['https', 'http']) {
     const names = [`${protocol}_proxy`, `${protocol.toUpperCase()}_PROXY`];

@@ -48,7 +48,7 @@ export function httpsTransport(options: TransportOptions): Transport {
     },
 
     async close() {
-      // The sockets are closed before the dispatcher, which alone would hand an error to each closing HTTP/2 stream.
+      // Sockets close before the dispatcher, which alone would hand an error to each closing HTTP/2 stream.
       await Promise.all(Array.from(sockets, closeSocket));
       try {
         await dispatcher?.destroy();

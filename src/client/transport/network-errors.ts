@@ -4,7 +4,7 @@ import { TransportError } from './transport.ts';
 
 type ErrorCause = Pick<NodeJS.ErrnoException, 'code' | 'message'>;
 
-/** Turns an error of Node or undici into one that says what has happened to the request. Messages name the `server`. */
+/** Turns an error of Node or undici into one that says what happened. Messages name the `server`. */
 export function toTransportError(error: unknown, limits: Limits, server: string): TransportError {
   const causes = innermostCauses(error);
   const { code = '', message } = causes[0] as ErrorCause;
@@ -26,8 +26,8 @@ export function toTransportError(error: unknown, limits: Limits, server: string)
 }
 
 /**
- * The codes that Node takes from OpenSSL for a certificate that does not verify. UNSPECIFIED stands for all that have no
- * name, such as a signature that is too weak.
+ * The codes that Node takes from OpenSSL for a certificate that does not verify. UNSPECIFIED stands for all
+ * that have no name, such as a signature that is too weak.
  */
 const certificateCode =
   /^(?:ERR_TLS_CERT|(?!ERR_).*(?:_CERT|CERT_|_CRL|CRL_|ISSUER|SIGNATURE))|^(?:HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|UNSPECIFIED)$/;

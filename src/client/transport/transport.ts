@@ -8,7 +8,7 @@ export interface HttpRequest {
   timeout: number;
 }
 
-/** A complete answer: its body has arrived to the last byte. Of a header that was sent several times, the first counts. */
+/** A complete answer, to the last byte. Of a header that was sent several times, the first counts. */
 export interface HttpResponse {
   status: number;
   /** The header `Content-Type`; empty if there is none. */
@@ -18,7 +18,7 @@ export interface HttpResponse {
   body: Uint8Array;
 }
 
-/** Why there is no complete answer. The message comes from Node or undici, and has to be cleaned before it is shown. */
+/** Why there is no complete answer. The message may be that of Node or undici: clean it before showing it. */
 export class TransportError extends Error {
   override readonly name = 'TransportError';
   readonly kind: 'network' | 'timeout' | 'certificate' | 'too-large' | 'invalid-options';
@@ -55,8 +55,8 @@ export interface TransportOptions {
   /** The name of the server in messages. @default 'the service' */
   server?: string;
   /**
-   * Whether to refuse an answer of status 200 that ends with its connection: nobody knows whether it was cut off. Makes
-   * requests over HTTP/1.1, whose headers tell. @default false
+   * Whether to refuse an answer of status 200 that ends with its connection: nobody knows whether it was cut
+   * off. Makes requests over HTTP/1.1, whose headers tell. @default false
    */
   refuseCloseDelimited?: boolean;
 }

@@ -12,8 +12,9 @@ let undici: typeof import('undici') | undefined;
 /**
  * Loads undici with the first request, since loading takes time.
  *
- * On Node 22 and 24, undici makes itself the dispatcher of the built-in `fetch`, which other code uses: `fetch` gets its own
- * dispatcher back at once. On Node 26, undici leaves `fetch` alone if `fetch` is initialized, so it is initialized before.
+ * On Node 22 and 24, undici makes itself the dispatcher of the built-in `fetch`, which other code uses:
+ * `fetch` gets its own dispatcher back at once. On Node 26, undici leaves `fetch` alone if `fetch` is
+ * initialized, so it is initialized before.
  */
 export function loadUndici(): typeof import('undici') {
   if (undici) return undici;
@@ -31,9 +32,9 @@ export function loadUndici(): typeof import('undici') {
 }
 
 /**
- * Keeps the process alive when a connection ends. Node makes a new HTTP/2 stream for an answer to a request that was aborted,
- * and nothing listens to the errors of that stream. One is emitted if the connection ends before the event loop turns, as
- * after Vite has blocked the loop for seconds: undici closes idle connections.
+ * Keeps the process alive when a connection ends. Node makes a new HTTP/2 stream for an answer to a request
+ * that was aborted, and nothing listens to the errors of that stream. One is emitted if the connection ends
+ * before the event loop turns, as after Vite has blocked it for seconds: undici closes idle connections.
  */
 function ignoreErrorsOfLateAnswers() {
   const ourSessions = new WeakSet<Http2Session>();
