@@ -37,10 +37,10 @@ export function reasonForSite(site: RefreshedSite): string | undefined {
 }
 
 /** The classes that snippets have got without CSS being made for them, and those that they have lost. */
-function findOtherClasses({ manifest, now }: RefreshedSite): string[] {
+function findOtherClasses({ manifest, currentContents }: RefreshedSite): string[] {
   if (!manifest.classes) return [];
   const oldClasses = new Set(manifest.snippets.flatMap(({ content }) => content?.classes ?? []));
-  const newClasses = new Set(now.flatMap((content) => content?.classes ?? []));
+  const newClasses = new Set(currentContents.flatMap((content) => content?.classes ?? []));
   const oldWithStyles = oldClasses.intersection(new Set(manifest.classes));
   return [...newClasses.difference(oldWithStyles), ...oldClasses.difference(newClasses)];
 }
@@ -67,13 +67,13 @@ function needsOtherHeaders(
   { name, shows }: ManifestFile,
   { embeds, hasPolicy }: InlinedPage,
   changed: readonly number[],
-  { manifest: { rules, snippets }, now }: RefreshedSite,
+  { manifest: { rules, snippets }, currentContents }: RefreshedSite,
 ): boolean {
   if (rules.policy !== 'hash' || hasPolicy || fileKind(name) !== 'html') return false;
   return shows.some((index, position) => {
     const isHtml = embeds[position]?.format.as === 'html';
     if (!isHtml || !changed.includes(index)) return false;
     const oldSources = snippets[index]?.content?.sources ?? [];
-    return String(now[index]?.sources ?? []) !== String(oldSources);
+    return String(currentContents[index]?.sources ?? []) !== String(oldSources);
   });
 }

@@ -68,18 +68,21 @@ export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
 }
 
 /** The entries of collections that have changed. */
-function entriesToBuild({ manifest, now }: RefreshedSite): PageToBuild[] {
+function entriesToBuild({ manifest, currentContents }: RefreshedSite): PageToBuild[] {
   return manifest.collections
-    .filter(({ snippet, content }) => content !== now[snippet]?.hash)
+    .filter(({ snippet, content }) => content !== currentContents[snippet]?.hash)
     .map((entry) => ({ name: entryName(entry), reason: needsBuild.collectionEntry }));
 }
 
 /** The pages to make, besides those that are not what the record says. */
-function findOutdatedPages({ manifest, now }: RefreshedSite, { toBuild }: OutputComparison): OutdatedPage[] {
+function findOutdatedPages(
+  { manifest, currentContents }: RefreshedSite,
+  { toBuild }: OutputComparison,
+): OutdatedPage[] {
   const refused = new Set(toBuild.map(({ name }) => name));
   return manifest.files
     .filter(({ name }) => !refused.has(name))
-    .map((page) => ({ page, changed: findStaleSnippets(manifest, page, now) }))
+    .map((page) => ({ page, changed: findStaleSnippets(manifest, page, currentContents) }))
     .filter(({ page, changed }) => changed.length > 0 || page.expectedHashes);
 }
 
@@ -184,7 +187,7 @@ function planDerivedFiles(
   plan: RefreshPlan,
   { folders, changingPages }: PagePlanner,
 ): void {
-  const { manifest, now: currentContents } = site;
+  const { manifest, currentContents } = site;
   const derivedFiles = findDerivedFiles(folders, changingPages, {
     manifest,
     currentContents,
@@ -204,11 +207,11 @@ function planDerivedFiles(
 }
 
 /** Makes a function that tells whether a file may have been made from pages of the site. */
-function derivedFileFilter({ file: manifestPath, manifest }: RefreshedSite): (file: SiteFile) => boolean {
+function derivedFileFilter({ recordFile, manifest }: RefreshedSite): (file: SiteFile) => boolean {
   const { output, files, inlinedAt } = manifest;
   const recordedNames = new Set(files.flatMap(({ name, copies = [] }) => [name, ...copies]));
   // The cache may be in the output, and so may be what a killed refresh has left.
-  const recordFolder = `${pathFrom(output, dirname(manifestPath))}/`;
+  const recordFolder = `${pathFrom(output, dirname(recordFile))}/`;
   return ({ file, name }) => {
     const isOurs = recordedNames.has(name) || isTemporary(name) || name.startsWith(recordFolder);
     // Older files, such as pages written by hand, were not made from these pages.

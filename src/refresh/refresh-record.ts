@@ -18,11 +18,15 @@ export class RefreshRecord {
   readonly #files: ReadonlyMap<string, ManifestFile>;
 
   /** @param hasCommand whether a command follows that makes files from the pages, and has to succeed */
-  constructor({ manifest, now }: RefreshedSite, pages: readonly RefreshedPage[], hasCommand: boolean) {
+  constructor(
+    { manifest, currentContents }: RefreshedSite,
+    pages: readonly RefreshedPage[],
+    hasCommand: boolean,
+  ) {
     const written = snippetsOnPages(pages);
     // Content that no page is written with stays as it is on record: the site does not show a newer one.
     const contents = manifest.snippets.map(({ content }, index) =>
-      written.has(index) ? now[index] : content,
+      written.has(index) ? currentContents[index] : content,
     );
     const files = manifest.files.map((file) => withStaleHashes(manifest, file, contents));
     this.#files = new Map(files.map((file) => [file.name, file]));

@@ -12,12 +12,12 @@ import type { Progress } from '../text/progress.ts';
 /** A built site, and what its snippets are now. */
 export interface RefreshedSite {
   /** The path of the manifest. */
-  file: string;
+  recordFile: string;
   manifest: Manifest;
   /** The current snippets of the manifest. An optional one that does not exist is missing. */
   fetched: FetchedSnippets;
   /** The current contents, as a manifest records them. */
-  now: Contents;
+  currentContents: Contents;
   /** The folder from which messages show paths. */
   cwd: string;
   progress: Progress;
@@ -29,9 +29,9 @@ export interface RefreshedSite {
 export type MakePage = (page: ManifestFile) => InlinedPage;
 
 /** Prepares to make pages as the build did, from the pages as they were generated. */
-export function pageMaker({ file, manifest, fetched }: RefreshedSite): MakePage {
+export function pageMaker({ recordFile, manifest, fetched }: RefreshedSite): MakePage {
   const { rules, linked, snippets } = manifest;
-  const pack = new PackReader(file, manifest.pack);
+  const pack = new PackReader(recordFile, manifest.pack);
   const inlinePage = pageInliner({ snippets: fetched, rules, linked });
 
   return (page) => {

@@ -32,11 +32,11 @@ export async function writeRefresh(
   { pages }: RefreshPlan,
   hasCommand: boolean,
 ): Promise<PageToBuild[]> {
-  const { file, manifest } = site;
+  const { recordFile, manifest } = site;
   await writePageImages(site, pages);
 
   const record = new RefreshRecord(site, pages, hasCommand);
-  writeManifest(file, record.manifest);
+  writeManifest(recordFile, record.manifest);
 
   const leftAlone: PageToBuild[] = [];
   const staged = new StagedFiles();
@@ -56,19 +56,19 @@ export async function writeRefresh(
   } finally {
     staged.discard();
   }
-  writeManifest(file, record.manifest);
+  writeManifest(recordFile, record.manifest);
   return leftAlone;
 }
 
 /** Writes the images of all snippets on the pages, into the output and its copies. */
 async function writePageImages(
-  { manifest, now, cwd, readImage }: RefreshedSite,
+  { manifest, currentContents, cwd, readImage }: RefreshedSite,
   pages: readonly RefreshedPage[],
 ): Promise<void> {
   const assetsFolder = manifest.rules.images?.assets.folder;
   if (assetsFolder === undefined) return;
   const folders = siteFolders(manifest, cwd).map(({ directory }) => join(directory, assetsFolder));
-  const contents = [...snippetsOnPages(pages)].map((index) => now[index]);
+  const contents = [...snippetsOnPages(pages)].map((index) => currentContents[index]);
   await writeImages(folders, contents, readImage);
 }
 

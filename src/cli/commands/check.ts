@@ -125,12 +125,12 @@ async function findPagesToBuild({ output, terminal }: Cli, { manifest }: Fetched
 }
 
 /** Lists what earlier commands have left undone. */
-async function findUnfinished({ file, manifest }: FetchedChanges, ignoresDeploy: boolean) {
+async function findUnfinished({ recordFile, manifest }: FetchedChanges, ignoresDeploy: boolean) {
   const unfinished: NotWritten[] = manifest.files
     .filter(({ expectedHashes }) => expectedHashes)
     .map(({ name }) => ({ name, reason: 'was being written when a refresh was interrupted' }));
   if (manifest.pending) unfinished.push(refreshPending);
-  if (!ignoresDeploy && (await readDeployed(file))?.hasBegun) unfinished.push(deployPending);
+  if (!ignoresDeploy && (await readDeployed(recordFile))?.hasBegun) unfinished.push(deployPending);
   return unfinished;
 }
 

@@ -107,12 +107,12 @@ async function planAndWrite(cli: Cli, recordFile: string, options: RefreshOption
 
   const runsAfter = after && outcome.needsAfter;
   const afterStatus = runsAfter ? await runAfter(cli, changes, after, outcome.written) : undefined;
-  const contentsKey = changes.now.map((content) => content?.hash).join();
+  const contentsKey = changes.currentContents.map((content) => content?.hash).join();
   return { result: toResult(outcome, dryRun, afterStatus), contentsKey };
 }
 
-const lockOutput = (cli: Cli, { file, manifest }: FetchedChanges) =>
-  waitForLock(lockFile(file, manifest.outDir), 'refresh', waitOptions(cli));
+const lockOutput = (cli: Cli, { recordFile, manifest }: FetchedChanges) =>
+  waitForLock(lockFile(recordFile, manifest.outDir), 'refresh', waitOptions(cli));
 
 /**
  * Runs the command of `--after`, and notes on record if it succeeds. The output is not locked meanwhile, as
@@ -194,7 +194,7 @@ function findOutdated({ stale }: RefreshPlan, { pending }: Manifest): NotWritten
 /** @returns pages that were changed by another process meanwhile, and left alone */
 async function writePages(cli: Cli, changes: FetchedChanges, plan: RefreshPlan, after: string | undefined) {
   const { writeRefresh } = await import('../../refresh/write-refresh.ts');
-  const { cwd, file: recordFile, manifest, warnings } = changes;
+  const { cwd, recordFile, manifest, warnings } = changes;
   if (await readDeployed(recordFile)) {
     // Files that were made from pages are not in the manifest, so they are marked here for the next deploy.
     // Files in an adapter's copy of the output are not part of the output.
@@ -206,7 +206,7 @@ async function writePages(cli: Cli, changes: FetchedChanges, plan: RefreshPlan, 
 }
 
 function toWrittenFile(
-  { manifest, now: currentContents }: FetchedChanges,
+  { manifest, currentContents }: FetchedChanges,
   { page, changed }: RefreshPlan['pages'][number],
 ): RefreshOutput['written'][number] {
   const snippets = changed.flatMap((index) => {

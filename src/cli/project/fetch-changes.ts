@@ -75,11 +75,11 @@ export async function fetchChanges(
     const changedUses = uses.filter(({ request }) => changedKeys.has(request.key));
     return {
       cwd,
-      file: recordFile,
+      recordFile,
       manifest,
       progress,
       fetched,
-      now: currentContents,
+      currentContents,
       changed,
       warnings: shownWarnings(fetched, changedUses),
       readImage: (name) => fetcher.readImage(name),
