@@ -11,11 +11,11 @@ import type { PreparedBuild } from './integration/prepared-build.ts';
 import { openSite, type Site } from './integration/site.ts';
 import type { SiteBuild } from './integration/site-build.ts';
 import type {} from './loader/loader.ts';
-import { astroMajor, hasPolicy, headersOf, type RouteToHeaders } from './settings/astro-version.ts';
 import type { Environment, EnvironmentFiles } from './settings/environment.ts';
 import { environmentPlugin } from './settings/environment-plugin.ts';
 import type { ParsedOptions, SnippetsOptions } from './settings/options.ts';
 import { parseOptions } from './settings/parse-options.ts';
+import { astroMajor, hasPolicy, headersOf, type RouteToHeaders } from './settings/versions.ts';
 import { sourcePlugin } from './source/vite-plugin.ts';
 import { cleanLines } from './text/clean-text.ts';
 

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { packageVersion } from '../settings/package-version.ts';
+import { packageVersion } from '../settings/versions.ts';
 import type { Cli } from './terminal/cli.ts';
 import type { CliHost } from './terminal/cli-host.ts';
 import { exitCodes } from './terminal/exit-codes.ts';

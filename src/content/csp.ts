@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
-import type { Edit } from '../markup/edits.ts';
-import { decodeAttribute, toByteString } from '../markup/latin1.ts';
-import { attributesOf, readAttribute, replaceValue } from '../markup/tags.ts';
+import { type Edit, toByteString } from '../markup/edits.ts';
+import { attributesOf, decodeAttribute, readAttribute, replaceValue } from '../markup/tags.ts';
 import { walk } from '../markup/walk.ts';
-import type { RouteToHeaders } from '../settings/astro-version.ts';
 import type { HtmlRules } from '../settings/options.ts';
 import { routeFiles } from '../settings/site-urls.ts';
+import type { RouteToHeaders } from '../settings/versions.ts';
 
 /** Sources of inline scripts and style sheets, as a policy writes them: `'sha256-…'`. */
 export interface PolicySources {

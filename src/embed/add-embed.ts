@@ -1,10 +1,8 @@
 import type { Range } from '../markup/edits.ts';
-import { decodeAttribute } from '../markup/latin1.ts';
-import { type Attribute, attributesOf, readAttribute, type Tag } from '../markup/tags.ts';
+import { type Attribute, attributesOf, decodeAttribute, readAttribute, type Tag } from '../markup/tags.ts';
 import { textOf } from '../markup/text-of.ts';
 import { type EmbedAs, type EmbedAttributes, intendedAttribute, isEmbedAttribute } from './element.ts';
-import type { FoundEmbed } from './found-embed.ts';
-import type { InsertionFormat } from './insertion-format.ts';
+import type { FoundEmbed, InsertionFormat } from './found-embed.ts';
 import type { Layer } from './layers.ts';
 import { isElement, type SourceSlice } from './source-slice.ts';
 

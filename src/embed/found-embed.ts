@@ -1,6 +1,6 @@
 import type { Range } from '../markup/edits.ts';
-import type { EmbedAttributes } from './element.ts';
-import type { InsertionFormat } from './insertion-format.ts';
+import type { EmbedAs, EmbedAttributes } from './element.ts';
+import type { Layer } from './layers.ts';
 
 /** The syntax of a file, which decides how the scanner reads it. */
 export type FileKind = 'html' | 'xml' | 'json' | 'text';
@@ -24,6 +24,20 @@ export interface FoundEmbed extends Range {
   inParagraph: boolean;
   /** The paragraph around the embed, if it contains nothing else, as Markdown generates it. */
   paragraph?: Range | undefined;
+}
+
+/** How content is written in one place of a file. */
+export interface InsertionFormat {
+  as: EmbedAs;
+  /** The encodings around the content, outermost first. */
+  layers: readonly Layer[];
+  /** The text of the comments around the content, by which edit links find it. Without it, there are no comments. */
+  mark?: string | undefined;
+}
+
+/** Returns a key that formats share if content is written alike in them. */
+export function formatKey({ as, layers, mark }: InsertionFormat): string {
+  return `${as} ${layers.join()} ${mark}`;
 }
 
 /** The part of a found embed that is needed to replace it. */

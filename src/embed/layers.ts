@@ -1,5 +1,5 @@
 import { decodeHTML, decodeHTMLAttribute, decodeXML } from 'entities/decode';
-import { toByteString } from '../markup/latin1.ts';
+import { toByteString } from '../markup/edits.ts';
 import {
   escapeCdata,
   escapeHtml,

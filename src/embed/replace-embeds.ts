@@ -1,8 +1,6 @@
-import { applyEdits, type Edit } from '../markup/edits.ts';
-import { toByteString } from '../markup/latin1.ts';
+import { applyEdits, type Edit, toByteString } from '../markup/edits.ts';
 import { isBlockLevel } from '../markup/start-tags.ts';
-import type { PlacedEmbed } from './found-embed.ts';
-import type { InsertionFormat } from './insertion-format.ts';
+import type { InsertionFormat, PlacedEmbed } from './found-embed.ts';
 import { encode } from './layers.ts';
 
 /** The content of a snippet, after the site's rules. */

@@ -1,8 +1,7 @@
 import type { Range } from '../markup/edits.ts';
 import type { TextKind } from '../markup/elements.ts';
-import { decodeAttribute } from '../markup/latin1.ts';
 import { startTags } from '../markup/start-tags.ts';
-import { type Attribute, attributesOf, matchEnd, type Tag } from '../markup/tags.ts';
+import { type Attribute, attributesOf, decodeAttribute, matchEnd, type Tag } from '../markup/tags.ts';
 import { type MarkupVisitor, walk } from '../markup/walk.ts';
 import { addEmbed, langIn, valueIn } from './add-embed.ts';
 import { findCode, withoutCodeSpans } from './code-spans.ts';

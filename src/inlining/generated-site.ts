@@ -1,10 +1,10 @@
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { CollectionEntry } from '../failures/places.ts';
 import type { Manifest } from '../record/manifest.ts';
-import type { RouteToHeaders } from '../settings/astro-version.ts';
 import type { EnvironmentFiles } from '../settings/environment.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
+import type { RouteToHeaders } from '../settings/versions.ts';
 import type { FetchedSnippet, SnippetFetcher } from '../snippets/snippet-fetcher.ts';
 import type { SourceSearch } from '../source/source-search.ts';
 import type { ClassFile } from './class-file.ts';

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { allowInPage, type PolicyRules, type PolicySources, sourcesOf } from '../content/csp.ts';
 import type { PreparedSnippet } from '../content/prepare-snippet.ts';
-import { formatKey, type InsertionFormat } from '../embed/insertion-format.ts';
+import { formatKey, type InsertionFormat } from '../embed/found-embed.ts';
 import {
   type ComposedContent,
   compose,

@@ -3,7 +3,7 @@ import type { GeneratedSite } from '../inlining/generated-site.ts';
 import { OutputVerifier } from '../inlining/verify-output.ts';
 import { listSiteFiles, type ScannableFile } from '../output/site-files.ts';
 import type { Manifest } from '../record/manifest.ts';
-import type { RouteToHeaders } from '../settings/astro-version.ts';
+import type { RouteToHeaders } from '../settings/versions.ts';
 import { InlinedBuild, type InlinedSite } from './inlined-build.ts';
 import type { SiteBuild } from './site-build.ts';
 

@@ -3,11 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { consequenceOf } from '../failures/error-table.ts';
 import { entryName } from '../failures/places.ts';
 import type { Manifest } from '../record/manifest.ts';
-import { hasPolicy } from '../settings/astro-version.ts';
 import { hasConnection } from '../settings/connection.ts';
 import type { Environment, EnvironmentFiles } from '../settings/environment.ts';
 import { resolveSettings, type Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
+import { hasPolicy } from '../settings/versions.ts';
 import type {
   FetchedSnippet,
   FetchedSnippets,

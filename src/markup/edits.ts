@@ -20,3 +20,11 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
   }
   return edited + text.slice(copiedTo);
 }
+
+/**
+ * Encodes text as a byte string: each character is one byte of the UTF-8. Files are read as byte strings (as Latin-1), so
+ * that every offset is a byte offset, and what is inserted into these has to be a byte string, too.
+ */
+export function toByteString(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}

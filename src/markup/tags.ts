@@ -87,6 +87,13 @@ export function readAttribute(
   return attribute && decode(attribute.value);
 }
 
+/** Decodes an attribute's value in a byte string, as a browser reads it. */
+export function decodeAttribute(byteString: string): string {
+  // Most values are numbers or empty, and need no decoding.
+  if (!/[&\x80-\xff]/.test(byteString)) return byteString;
+  return decodeHTMLAttribute(Buffer.from(byteString, 'latin1').toString());
+}
+
 /** Replaces the value of an attribute. An unquoted value gets quotes. */
 export function replaceValue({ start, end, quote }: Attribute, value: string): Edit {
   const escaped = escapeAttribute(value);

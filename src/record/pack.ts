@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { type UserError, userError } from '../failures/errors.ts';
 import { statsOf } from '../files/read.ts';
 import { writeError } from '../files/write.ts';
-import { packageVersion } from '../settings/package-version.ts';
+import { packageVersion } from '../settings/versions.ts';
 import type { ManifestFile, PackedPage, RecordedPack } from './manifest.ts';
 import { packFile } from './record-paths.ts';
 

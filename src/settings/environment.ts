@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseEnv } from 'node:util';
 import { userError } from '../failures/errors.ts';
-import { astroPackage } from './astro-version.ts';
+import { astroPackage } from './versions.ts';
 
 /** The names of our environment variables. */
 export const environmentVariables = {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { AstroIntegrationLogger } from 'astro';
 import type { Plugin, Rolldown } from 'vite';
 import { errorTable } from '../failures/error-table.ts';
-import { separatesPrerendered } from '../settings/astro-version.ts';
+import { separatesPrerendered } from '../settings/versions.ts';
 import type { SyntaxNode, WrittenEmbeds } from './find-written.ts';
 import type { ModuleGraph, SiteSource } from './site-source.ts';
 

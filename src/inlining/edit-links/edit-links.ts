@@ -1,5 +1,4 @@
-import type { Edit, Range } from '../../markup/edits.ts';
-import { toByteString } from '../../markup/latin1.ts';
+import { type Edit, type Range, toByteString } from '../../markup/edits.ts';
 import { attributesOf, type Tag } from '../../markup/tags.ts';
 import { walk } from '../../markup/walk.ts';
 import { editUrlOf } from '../../settings/edit-url.ts';

@@ -3,6 +3,11 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { AstroConfig, HookParameters } from 'astro';
 
+/** The version of astro-snippets, as package.json has it. */
+export const packageVersion: string = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+).version;
+
 // Astro 5 lacks some of what the types of the current version promise, or names it differently.
 
 /** An adapter's headers for pages. They are changed in place, as the adapter keeps a reference. */
