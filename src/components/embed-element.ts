@@ -17,8 +17,8 @@ import { userError } from '../failures/errors.ts';
 /** The props of `<Snippet>`: a snippet by its id, or from `defineSnippet`, with the params it is defined to take. */
 export type SnippetProps<Schema extends ParamsSchema | undefined = undefined> = {
   /**
-   * `html` shows the content, `text` its text. The default is `html` where elements may be, and in files that are not
-   * pages; `text` elsewhere, as in `<title>` and in attributes.
+   * `html` shows the content, `text` its text. The default is `html` where elements may be, and in files that
+   * are not pages; `text` elsewhere, as in `<title>` and in attributes.
    */
   as?: EmbedAs | undefined;
   /** Shows the children where the snippet does not exist, with a warning, instead of failing the build. */
@@ -103,7 +103,7 @@ function refusePage(props: UncheckedProps, page: RenderedPage, command: AstroCom
     throw componentError('missing-integration', flaw, props, page.url.pathname);
   }
 
-  // Astro's Container API does not count as prerendered, and a build listens to it. `astro dev` checks all that it serves.
+  // Astro's Container API does not count as prerendered, and a build listens to it. `astro dev` checks what it serves.
   if (!page.isPrerendered && command !== 'dev' && componentBridge.announce === undefined) {
     const flaw = `the route ${page.routePattern} is rendered on demand. Snippets are inlined while the site is built.`;
     throw componentError('on-demand-page', flaw, props, page.url.pathname);
@@ -130,8 +130,7 @@ function refuseProps(props: UncheckedProps, path: string) {
 }
 
 /**
- * Creates the error of a `<Snippet>`, with the place where it is written. Astro's error page shows the error, and opens the
- * place in an editor.
+ * Creates the error of a `<Snippet>`, with the place where it is written, which Astro's error page opens in an editor.
  *
  * @param page the path of the page's URL, or `containerPage`.
  */

@@ -9,14 +9,9 @@ import { isElement, type SourceSlice } from './source-slice.ts';
 /** The surroundings of an embed that is an element. */
 type ElementPlace = Pick<FoundEmbed, 'inIsland' | 'inHeading' | 'inParagraph' | 'paragraph'>;
 
-/** The place of an embed in text that has no elements. */
 const placeInText: ElementPlace = { inIsland: false, inHeading: false, inParagraph: false };
 
-/**
- * Adds an embed to the results, or a warning if it is not valid.
- *
- * @param place absent for an embed in text, such as in a title, which cannot show HTML.
- */
+/** Adds an embed, or a warning if it is not valid. Text, as in a title, has no place for HTML. */
 export function addEmbed(source: SourceSlice, tag: Tag, endTag: Range, place?: ElementPlace): void {
   const { text, layers, offsetInFile, results, isHtml, lang } = source;
   const start = offsetInFile(tag.start);
@@ -75,20 +70,16 @@ const shownAs = (written: string | undefined, defaultAs: EmbedAs) =>
 const isMisspelled = ({ name }: Attribute) =>
   !isEmbedAttribute(name) && name !== 'is' && intendedAttribute(name) !== undefined;
 
-function childrenIn({ text, offsetInFile }: SourceSlice, range: Range, as: EmbedAs) {
-  const children: FoundEmbed['children'] = {
-    start: offsetInFile(range.start),
-    end: offsetInFile(range.end),
-  };
-  if (as === 'text' && range.start < range.end) {
+function childrenIn({ text, offsetInFile }: SourceSlice, { start, end }: Range, as: EmbedAs) {
+  const children: FoundEmbed['children'] = { start: offsetInFile(start), end: offsetInFile(end) };
+  if (as === 'text' && start < end) {
     // The text is a copy: a part of the page's text would keep all of it in memory.
-    const written = text.slice(range.start, range.end);
-    children.text = textOf(Buffer.from(written, 'latin1').toString());
+    children.text = textOf(Buffer.from(text.slice(start, end), 'latin1').toString());
   }
   return children;
 }
 
-/** Returns the language inside an element; `undefined` for an empty `lang`, by which HTML says that it is not known. */
+/** Returns the language inside an element. An empty `lang` says that the language is not known: `undefined`. */
 export function langIn(attributes: readonly Attribute[], outer: string | undefined): string | undefined {
   const lang = valueIn(attributes, 'lang') ?? valueIn(attributes, 'xml:lang');
   return lang === undefined ? outer : lang.trim() || undefined;

@@ -44,8 +44,8 @@ const markdownMark = new RegExp(
 const opaqueElements = /^(?:code|kbd|pre|samp|script|style|textarea|title)$/;
 
 /**
- * Finds fences and text between backticks in Markdown. The tag of a block begins HTML, which has no such code, up to the
- * next blank line.
+ * Finds fences and text between backticks in Markdown. The tag of a block begins HTML, which has no such
+ * code, up to the next blank line.
  */
 export function findCode(text: string): CodeRange[] {
   if (!/[`~]/.test(text) || isPlainHtml(text)) return [];

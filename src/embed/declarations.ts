@@ -7,17 +7,15 @@ const byteOrderMark = /^\xef\xbb\xbf/;
 
 // The pattern is apart from that of <meta>: together, they take several times as long.
 const xmlDeclaration = /^(?:\xef\xbb\xbf)?\s*<\?xml\b(?:[^>]*?\bencoding\s*=\s*["']([\w-]+))?/i;
-
 const charsetDeclaration = /<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([\w-]+)/i;
-
 const xhtmlType = /application\/xhtml\+xml/i;
 
 /** A file that declares UTF-16 and could be read so far is UTF-8, as browsers decide, too. */
 const utf8Name = /^(?:unicode-1-1-)?utf-?(?:8|16(?:le|be)?)$/i;
 
 /**
- * Reads what a file declares about itself: warns of HTML that is shown in XHTML, and has content written in ASCII if the
- * encoding is not UTF-8.
+ * Reads what a file declares about itself: warns of HTML that is shown in XHTML, and has content written in
+ * ASCII if the encoding is not UTF-8.
  */
 export function readDeclarations({ text, isPage, results: { embeds, warnings } }: SourceSlice): void {
   if (embeds.length === 0) return;

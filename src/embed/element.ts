@@ -1,6 +1,6 @@
 /**
- * The name of the element that pages embed snippets with. What tells whether a file may contain the element is in this file,
- * apart from the scanner: a site without embeds does not load the scanner.
+ * The name of the element that pages embed snippets with. What tells whether a file may contain the element
+ * is in this file, apart from the scanner: a site without embeds does not load the scanner.
  */
 export const elementName = 'snippet-embed';
 
@@ -34,7 +34,7 @@ export function isEmbedAttribute(name: string): name is AttributeName {
   return (attributeNames as readonly string[]).includes(name);
 }
 
-/** Finds the attribute that a misspelled name means: at most two edits away, or one edit from a name of two letters. */
+/** Finds the attribute that a misspelled name means: at most two edits away, or one from a name of two letters. */
 export function intendedAttribute(written: string): AttributeName | undefined {
   return attributeNames.find((name) => isWithinEdits(written, name, Math.min(2, name.length - 1)));
 }
@@ -46,7 +46,6 @@ function isWithinEdits(a: string, b: string, edits: number): boolean {
   const restOfA = a.slice(1);
   const restOfB = b.slice(1);
   if (a[0] === b[0]) return isWithinEdits(restOfA, restOfB, edits);
-
   if (edits === 0) return false;
   return (
     isWithinEdits(restOfA, b, edits - 1) ||

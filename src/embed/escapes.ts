@@ -6,12 +6,10 @@ import { walk } from '../markup/walk.ts';
 export const toReference = (character: string): string => `&#${character.codePointAt(0)};`;
 
 /** Writes a UTF-16 code unit as an escape of JSON and JavaScript: `\u0026`. */
-export function toUnicodeEscape(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-}
+export const toUnicodeEscape = (unit: string): string =>
+  `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 const toCssEscape = (character: string) => `\\${character.codePointAt(0)?.toString(16)} `;
-
 const toPercentEscape = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 
 /** Escapes text for the text of HTML. A carriage return would be read as a line feed, and NUL is not allowed. */
@@ -53,9 +51,7 @@ function withoutControls(text: string) {
 }
 
 /** Escapes text for a JSON string. */
-export function escapeJson(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
-}
+export const escapeJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
 /** Escapes text for a JSON string in a script of HTML, which ends at `</script`. */
 export function escapeJsonInScript(text: string): string {
@@ -74,14 +70,13 @@ export function escapeUrlQuery(text: string): string {
 
 const nonAsciiUnits = /[\u0080-\uffff]/g;
 const nonAsciiCharacters = /[\u0080-\u{10ffff}]/gu;
-
 const escapeUnits = (text: string) => text.replace(nonAsciiUnits, toUnicodeEscape);
 const escapeCharacters = (text: string) => text.replace(nonAsciiCharacters, toReference);
 
 /**
- * Writes encoded text in ASCII, for a file in an unknown encoding: with the escapes that the layer around the text has.
+ * Writes encoded text in ASCII, for a file in an unknown encoding, with the escapes of the layer that encoded it.
  *
- * @param layer the layer that encoded the text; `undefined` for HTML as it is.
+ * @param layer `undefined` for HTML as it is.
  */
 export function escapeNonAscii(text: string, layer?: string): string {
   if (layer?.startsWith('json')) return escapeUnits(text);

@@ -31,7 +31,7 @@ export interface InsertionFormat {
   as: EmbedAs;
   /** The encodings around the content, outermost first. */
   layers: readonly Layer[];
-  /** The text of the comments around the content, by which edit links find it. Without it, there are no comments. */
+  /** The text of the comments around the content, by which edit links find it; `undefined` for no comments. */
   mark?: string | undefined;
 }
 
@@ -54,7 +54,7 @@ export type DoubtfulFlaw = IncompleteFlaw | 'invalid-id' | 'in-id' | 'in-code' |
 
 /** An embed that fails the build. */
 export interface EmbedFault {
-  /** Byte offset in the file. */
+  /** A byte offset in the file. */
   start: number;
   flaw: IncompleteFlaw | RefusedPlace;
   /** The attribute's name, for `in-attribute`. */
@@ -63,16 +63,9 @@ export interface EmbedFault {
   outer?: number | undefined;
 }
 
-/** A place in a file that deserves a look. */
-export interface ScanWarning {
-  /** Byte offset in the file. */
-  start: number;
-  flaw: DoubtfulFlaw;
-}
-
-/** The findings of a scan, each list in the order of the file. */
+/** The findings of a scan, each list in the order of the file. A warning is a place that deserves a look. */
 export interface ScanResults {
   embeds: FoundEmbed[];
   faults: EmbedFault[];
-  warnings: ScanWarning[];
+  warnings: { start: number; flaw: DoubtfulFlaw }[];
 }

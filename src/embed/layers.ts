@@ -37,9 +37,8 @@ interface Decoder {
   decode(sequence: string): string;
 }
 
-/** How a layer is read and written. */
 interface Codec extends Decoder {
-  /** @param innerLayer the layer next inside this one, if any. */
+  /** Encodes text, in which `innerLayer` is the layer next inside, if any. */
   encode(text: string, innerLayer?: Layer): string;
 }
 
@@ -61,10 +60,7 @@ const xml: Decoder = {
 };
 
 /** A section boundary, between sections that hold one text. */
-const cdata: Decoder = {
-  escaped: /\]\]><!\[CDATA\[/g,
-  decode: () => '',
-};
+const cdata: Decoder = { escaped: /\]\]><!\[CDATA\[/g, decode: () => '' };
 
 const json: Decoder = {
   escaped:
@@ -80,10 +76,7 @@ const json: Decoder = {
 // Percent escapes are bytes already.
 const decodePercentEscape = (sequence: string) => String.fromCharCode(Number.parseInt(sequence.slice(1), 16));
 
-const url: Decoder = {
-  escaped: /%[\da-f]{2}/gi,
-  decode: decodePercentEscape,
-};
+const url: Decoder = { escaped: /%[\da-f]{2}/gi, decode: decodePercentEscape };
 
 const urlQuery: Decoder = {
   escaped: /%[\da-f]{2}|\+/gi,
@@ -91,10 +84,7 @@ const urlQuery: Decoder = {
 };
 
 /** Matches nothing: what is written in ASCII is read through the other layers. */
-const nothing: Decoder = {
-  escaped: /(?!)/g,
-  decode: (sequence) => sequence,
-};
+const nothing: Decoder = { escaped: /(?!)/g, decode: (sequence) => sequence };
 
 /** The encodings that can be around an embed. Several are read alike, and written differently. */
 export const layers: Readonly<Record<Layer, Codec>> = {

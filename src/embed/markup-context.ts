@@ -8,11 +8,9 @@ export interface MarkupContext {
   inIsland: boolean;
   /** The value of the nearest `lang`. */
   lang: string | undefined;
-  /** The embed around the place. */
+  /** The embed, the heading and the link around the place. */
   embed?: Tag;
-  /** The heading around the place. */
   heading?: Tag;
-  /** The link around the place. */
   link?: Tag;
   /** The element whose text is special: a script or a style; in XML, a title or an image. */
   holder?: Tag;
@@ -21,17 +19,14 @@ export interface MarkupContext {
 type ContextChange = (tag: Tag) => Partial<MarkupContext>;
 
 const contextChanges = new Map<string, ContextChange>();
-
 const registerChange = (names: string, change: ContextChange) => {
   for (const name of names.split(' ')) contextChanges.set(name, change);
 };
 
 registerChange('code pre kbd samp', () => ({ isExample: true }));
-
 // Astro marks islands, and what was passed to them, which hydration keeps.
 registerChange('astro-island', () => ({ inIsland: true }));
 registerChange('astro-slot astro-static-slot template', () => ({ inIsland: false }));
-
 registerChange('h1 h2 h3 h4 h5 h6', (heading) => ({ heading }));
 registerChange('a', (link) => ({ link }));
 registerChange('script style', (holder) => ({ holder }));

@@ -12,26 +12,24 @@ export interface SnippetContent {
   leavesOpen?: true | undefined;
 }
 
-/** Content as it is written in place of an embed. */
+/** Content as it is written in place of an embed: a byte string, and whether a paragraph cannot contain it. */
 export interface ComposedContent {
-  /** A byte string. */
   text: string;
-  /** Whether a paragraph cannot contain the content. */
   isBlock: boolean;
 }
 
 /** Writes a snippet's content for one place: encoded through the layers around it, and marked if edit links want it. */
 export function compose(content: SnippetContent, { as, layers, mark }: InsertionFormat): ComposedContent {
   const encoded = encode(content[as], layers);
-  // HTML that leaves something open would swallow the second mark, which then is part of a tag, or text on the page.
+  // HTML that leaves something open would swallow the second mark, as part of a tag or as text on the page.
   const isMarked = mark !== undefined && !(as === 'html' && content.leavesOpen);
   const written = isMarked ? `<!--snippet ${mark}-->${encoded}<!--/snippet ${mark}-->` : encoded;
   return { text: toByteString(written), isBlock: as === 'html' && isBlockLevel(content.html) };
 }
 
 /**
- * Replaces embeds with their contents, or with their children where there is no content. A block also replaces the paragraph
- * around its embed, if this contains nothing else. All other bytes stay.
+ * Replaces embeds with their contents, or with their children where there is no content. A block also
+ * replaces the paragraph around its embed, if this contains nothing else. All other bytes stay.
  *
  * @param contentOf returns the content for an embed; `undefined` for its children.
  * @param otherEdits what else to replace, with byte strings.

@@ -11,7 +11,6 @@ export const unrenderedComponentTag: RegExp = new RegExp(`<${unrenderedComponent
 export const brokenOpening: RegExp = /<snippet-embed(?![\w.:\t\n\f\r />-])/i;
 
 const embedOpening = /(?=<snippet-embed[\t\n\f\r />])/i;
-
 const embedClosing = /<\/snippet-embed[\t\n\f\r ]*>/gi;
 
 /** Scans text without markup other than embeds, as in titles and attributes. The embeds may be encoded once more. */
@@ -58,7 +57,6 @@ function scanEmbed(source: SourceSlice) {
 }
 
 const escapedEmbed = /&(?:amp;|#0*38;|#x0*26;)*(?:lt|#0*60|#x0*3c);?snippet(?:-embed|[\t\n\f\r ])/i;
-
 const percentEncodedEmbed = /%(?:25)*3csnippet-embed[^\s"<>&]*/gi;
 
 /** Scans text for embeds that are escaped once more, or are part of a URL. */

@@ -17,11 +17,11 @@ import { decodeThrough, findStarts, reportIncomplete, type SourceSlice, slice } 
  * Finds every embed in a file, in any encoding. Leaves out examples: code, comments, and elements with
  * `data-snippets-ignore`.
  *
- * The file is read as Latin-1, where each character is a byte: all syntax is ASCII, and every offset is a byte offset. Where
- * text is encoded inside other text, such as HTML in a JSON string in an attribute, each encoding is a layer. The layer is
- * decoded with a map back to the bytes of the file (see `SourceSlice`), and the decoded text is scanned by its own syntax:
- * `MarkupScanner` for HTML and XML, `scanJson`, `scanString` where the syntax has to be told from the text, and `scanText`
- * where there is no markup. All but the last call each other, hence they share this file.
+ * The file is read as Latin-1, where each character is a byte: all syntax is ASCII, and every offset is a byte
+ * offset. Where text is encoded inside other text, such as HTML in a JSON string in an attribute, each encoding is
+ * a layer. The layer is decoded with a map back to the bytes of the file (see `SourceSlice`), and the decoded text
+ * is scanned by its own syntax: `MarkupScanner` for HTML and XML, `scanJson`, `scanString` where the syntax has to
+ * be told from the text, `scanText` without markup. All but the last call each other, hence they share this file.
  */
 export function scan(file: Buffer, kind: FileKind): ScanResults {
   const text = file.toString('latin1');
@@ -61,12 +61,10 @@ const snippetMention = /snippet/gi;
 const hasLang = /lang\s*=/i;
 
 const whiteSpace = /[\t\n\f\r ]*/y;
-
 const paragraphEndTag = /[\t\n\f\r ]*<\/p(?:[\t\n\f\r /][^>]*)?>/iy;
 
 /** Matches the type of a script whose text is JSON. */
 const dataScripts = /[/+]json\s*$|^\s*(?:importmap|speculationrules)\s*$/i;
-
 /** Matches the elements of XML whose text is not HTML: titles and images. */
 const plainXmlElements = /(?:^|:)(?:title|svg)$/;
 
@@ -81,8 +79,8 @@ interface LinkText {
 }
 
 /**
- * Finds the embeds in markup in one walk. Most tags and texts mention no snippet, and are passed over: `#nextMention` says
- * so from one search of the text.
+ * Finds the embeds in markup in one walk. Most tags and texts mention no snippet, and are passed over:
+ * `#nextMention` says so from one search of the text.
  */
 class MarkupScanner implements MarkupVisitor<MarkupContext> {
   readonly isXml: boolean;
@@ -294,11 +292,9 @@ const urlOnPage = (url: string) => URL.parse(url, 'https://page.invalid')?.href;
 
 /** The attributes in which copy buttons keep code. */
 const codeAttributes = new Set(['data-code', 'data-clipboard-text']);
-
 /** Matches the attributes whose values are code that runs: handlers, directives and styles. */
 const refusedAttributes = /^(?:on|x-|v-|[:@]|style$)/;
 
-/** Scans the value of an attribute. */
 function scanAttribute(source: SourceSlice, attribute: Attribute, isXml: boolean) {
   const { name, quote, start, end } = attribute;
   if (codeAttributes.has(name)) return;

@@ -4,15 +4,14 @@ import type { IncompleteFlaw, ScanResults } from './found-embed.ts';
 import { type Layer, layers } from './layers.ts';
 
 /**
- * Part of a file, decoded through the layers around it: the value of an attribute has one layer, HTML in a string of JSON in
- * an attribute has two.
+ * Part of a file, decoded through the layers around it: the value of an attribute has one layer, HTML in a string
+ * of JSON in an attribute has two.
  *
- * The text is a byte string in every layer: characters of the file are bytes, since it was read as Latin-1, and decoded
- * characters are written as bytes of UTF-8. Each slice maps its offsets to those of the slice that it was made from, and so
- * to bytes of the file. What is found in any layer is therefore replaced in the file itself, where all other bytes stay.
+ * The text is a byte string in every layer: characters of the file are bytes, since it was read as Latin-1, and
+ * decoded characters are written as bytes of UTF-8. Each slice maps its offsets to those of the slice that it was
+ * made from, and so to bytes of the file. A find in any layer is replaced in the file, where all other bytes stay.
  */
 export interface SourceSlice {
-  /** Every character is a byte of UTF-8. */
   text: string;
   /** The encodings that were undone, outermost first. Content is encoded through the same layers. */
   layers: readonly Layer[];
@@ -47,7 +46,7 @@ export function decodeThrough(source: SourceSlice, layer: Layer): SourceSlice {
   if (source.layers.length === maxLayers) return { ...source, text: '' };
   const { escaped, decode } = layers[layer];
 
-  // The map from decoded to encoded offsets: from `starts[i]` to `starts[i + 1]`, the distance to `origins[i]` is constant.
+  // The map to encoded offsets: from `starts[i]` to `starts[i + 1]`, the distance to `origins[i]` is constant.
   const starts = [0];
   const origins = [0];
   let shift = 0;
@@ -74,7 +73,7 @@ export function decodeThrough(source: SourceSlice, layer: Layer): SourceSlice {
   };
 }
 
-/** Finds the last of sorted numbers that is not greater than a value, by binary search. The first number counts always. */
+/** Finds the last of sorted numbers that is not greater than a value, by binary search. The first counts always. */
 function lastIndexUpTo(sorted: readonly number[], value: number) {
   let low = 0;
   for (let high = sorted.length; high - low > 1; ) {

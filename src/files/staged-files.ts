@@ -5,8 +5,8 @@ import { forEachYielding } from './turns.ts';
 import { copyMode, temporaryFile, writeError } from './write.ts';
 
 /**
- * Files that are written beside those they replace. No file is replaced before all of them fit on the disk: `add` writes
- * the new bytes, then `commit` renames the files, or `discard` removes them.
+ * Files that are written beside those they replace. No file is replaced before all of them fit on the disk:
+ * `add` writes the new bytes, then `commit` renames the files, or `discard` removes them.
  */
 export class StagedFiles {
   readonly #targets = new Set<string>();

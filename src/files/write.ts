@@ -9,8 +9,7 @@ import { statsOf } from './read.ts';
  * Writes a file, and makes its folder. A reader sees the old bytes or the new ones, even if the process is killed.
  * Permissions stay.
  *
- * @param temporary the path that is written before it is renamed. In the output, it needs a name by which a later run finds
- * it if this one is killed.
+ * @param temporary the path that is written, then renamed. In the output, a later run has to find it by its name.
  * @throws AstroError if the file cannot be written.
  */
 export function writeAtomically(
@@ -29,7 +28,7 @@ export function writeAtomically(
   }
 }
 
-/** Gives a file the permissions of another file, if that exists. The umask can take permissions from a file when it is made. */
+/** Gives a file the permissions of another file, if that exists. The umask can take permissions from a new file. */
 export function copyMode(from: string, to: string): void {
   const mode = statsOf(from)?.mode;
   // Some file systems have no permissions, and refuse to change them.
@@ -38,7 +37,7 @@ export function copyMode(from: string, to: string): void {
 
 const temporarySuffix = '.snippets.tmp';
 
-/** The temporary path for a file of the output. The name is fixed, so that what a killed process leaves is found and removed. */
+/** The temporary path for a file of the output. The name is fixed: what a killed process leaves is found and removed. */
 export const temporaryFile = (file: string): string => file + temporarySuffix;
 
 /** Whether a file was left by a process that was killed while it wrote. */

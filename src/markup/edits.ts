@@ -4,9 +4,8 @@ export interface Range {
   end: number;
 }
 
-/** A replacement of part of a text. */
+/** A replacement of part of a text with a new text. */
 export interface Edit extends Range {
-  /** The new text. */
   text: string;
 }
 
@@ -22,8 +21,8 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
 }
 
 /**
- * Encodes text as a byte string: each character is one byte of the UTF-8. Files are read as byte strings (as Latin-1), so
- * that every offset is a byte offset, and what is inserted into these has to be a byte string, too.
+ * Encodes text as a byte string: each character is one byte of the UTF-8. Files are read as byte strings (as
+ * Latin-1), so that every offset is a byte offset, and what is inserted into these has to be a byte string, too.
  */
 export function toByteString(text: string): string {
   return Buffer.from(text).toString('latin1');

@@ -1,6 +1,6 @@
 /**
- * How the text inside an element is read: `text` has entities and tags, `rcdata` (as in `<title>`) has entities only, `raw`
- * (as in `<script>`) and `cdata` sections have neither.
+ * How the text inside an element is read: `text` has entities and tags, `rcdata` (as in `<title>`) has
+ * entities only, `raw` (as in `<script>`) and `cdata` sections have neither.
  */
 export type TextKind = 'text' | 'rcdata' | 'raw' | 'cdata';
 
@@ -10,7 +10,6 @@ export interface ElementFacts {
   isBlock: boolean;
   /** Whether the element has no content and no end tag. */
   isVoid: boolean;
-  /** How the text inside is read. */
   textKind: Exclude<TextKind, 'cdata'>;
   /** The start tags that end the element, if its end tag is optional. */
   endedBy: ReadonlySet<string> | undefined;
@@ -31,11 +30,9 @@ const voidElements = wordSet(
 
 // <noscript> is no raw element here: without scripting, browsers show the elements in it.
 const rawElements = wordSet('script style xmp iframe noembed noframes plaintext');
-
 const rcdataElements = wordSet('title textarea');
 
 const tableRows = 'tr tbody tfoot thead';
-
 const cellEnders = wordSet(`td th ${tableRows}`);
 
 /** The elements with optional end tags, each with the start tags that end it. */
@@ -73,10 +70,7 @@ const specialElements = [
   ...rcdataElements,
 ];
 
-/**
- * The facts about all elements that are not ordinary. One table holds all facts, since looking up a name takes as long as
- * reading its tag.
- */
+/** The facts about all elements that are not ordinary. One table: a look-up takes as long as reading a tag. */
 export const elementFacts: ReadonlyMap<string, ElementFacts> = new Map(
   specialElements.map((name) => [name, factsOf(name)]),
 );

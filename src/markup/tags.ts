@@ -2,17 +2,15 @@ import { decodeHTMLAttribute } from 'entities/decode';
 import { escapeAttribute } from 'entities/escape';
 import type { Edit, Range } from './edits.ts';
 
-/** A start tag or an end tag. */
+/** A start tag or an end tag. The name is in lower case. */
 export interface Tag extends Range {
-  /** The element's name, in lower case. */
   name: string;
   /** Whether the tag ends with `/>`. */
   isSelfClosing: boolean;
 }
 
-/** An attribute of a tag. Its range is that of the value, without quotes. */
+/** An attribute of a tag. Its name is in lower case, and its range is that of the value, without quotes. */
 export interface Attribute extends Range {
-  /** The name in lower case. */
   name: string;
   /** The value as written, with entities. */
   value: string;
@@ -46,7 +44,6 @@ export function tagAt(text: string, start: number): Tag | undefined {
 }
 
 const tagName = /<\/?[^\t\n\f\r />]*/y;
-
 const nameEnd = (text: string, start: number) => matchEnd(tagName, text, start) ?? start;
 
 /** Reads the attributes of a tag. Of two attributes with the same name, browsers use the first. */

@@ -9,26 +9,20 @@ import {
 import { isLetter, matchEnd, type Tag, tagAt } from './tags.ts';
 
 /**
- * The calls of a walk, in document order. `Context` is what the visitor keeps about an element: `open` returns it, and all
- * calls for the content of the element get it.
+ * The calls of a walk, in document order. `Context` is what the visitor keeps about an element: `open`
+ * returns it, and all calls for the content of the element get it.
  */
 export interface MarkupVisitor<Context> {
   /** Whether the text is XML, which has no raw text and no optional end tags. @default false */
   isXml?: boolean;
   /**
-   * A start tag.
+   * A start tag, with the context around the element.
    *
-   * @param context the context of the element around it.
    * @param isBlock whether the tag ends an open paragraph.
    * @returns the context of the element's content; `undefined` if the element ends with its start tag.
    */
   open(tag: Tag, context: Context, isBlock: boolean): Context | undefined;
-  /**
-   * The end of an element.
-   *
-   * @param endTag empty where something else closes the element.
-   * @param context what `open` returned for the element.
-   */
+  /** The end of an element, with the context of its content. `endTag` is empty where something else closes it. */
   close?(name: string, endTag: Range, context: Context): void;
   /** Text between tags, or a CDATA section without its marks. */
   text?(place: Range, context: Context, kind: TextKind): void;
@@ -41,8 +35,8 @@ export interface MarkupVisitor<Context> {
 }
 
 /**
- * Walks through HTML or XML, in linear time. The walk is tolerant, as browsers are, but builds no tree: it knows what
- * decides where elements can be (raw text, comments, optional end tags, SVG and MathML), and nothing else.
+ * Walks through HTML or XML, in linear time. The walk is tolerant, as browsers are, but builds no tree: it knows
+ * what decides where elements can be (raw text, comments, optional end tags, SVG and MathML), and nothing else.
  */
 export function walk<Context>(text: string, context: Context, visitor: MarkupVisitor<Context>): void {
   new MarkupWalker(text, context, visitor).walk();
@@ -52,8 +46,8 @@ type Language = 'html' | 'svg' | 'math' | 'xml';
 
 interface OpenElement<Context> {
   name: string;
+  /** The context and the language of the element's content. */
   context: Context;
-  /** The language of the element's content. */
   language: Language;
   /** The start tags that end the element. */
   endedBy?: ReadonlySet<string> | undefined;
@@ -66,10 +60,9 @@ const maxSearchDepth = 512;
 
 /** Matches a comment, or what counts as a comment: `<!doctype>`, `<?xml?>`, `</ >`. */
 const markupComment = /<!--(?:-?>|.*?(?:--!?>|$))|<.*?(?:>|$)/sy;
-
 const xmlComment = new RegExp(`<\\?.*?(?:\\?>|$)|${markupComment.source}`, 'sy');
 
-/** Matches a CDATA section, with those that follow without a gap: text that contains "]]>" is written as two sections. */
+/** Matches a CDATA section, with those right behind it: text that contains "]]>" is written as two sections. */
 const cdataSection = /<!\[CDATA\[.*?(?:\]\]>(?!<!\[CDATA\[)|$)/sy;
 
 class MarkupWalker<Context> {

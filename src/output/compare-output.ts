@@ -27,8 +27,8 @@ export interface OutputComparison {
 }
 
 /**
- * Compares the files of an output with its record: it may have been deleted, rolled back, or built without
- * the integration. Sizes and times are compared first, and bytes where these differ.
+ * Compares the files of an output with its record: they may have been deleted, rolled back, or written
+ * without the integration. Sizes and times are compared first, and bytes where these differ.
  */
 export async function compareOutput(manifest: Manifest): Promise<OutputComparison> {
   const { output, files, snippets } = manifest;
@@ -108,10 +108,8 @@ export function embedFinder(snippets: Manifest['snippets'] = []): EmbedFinder {
 }
 
 /**
- * Finds which snippets a changed file displays, by the text of their contents. A snippet whose content is not
- * known counts as displayed.
- *
- * @param indexes the snippets to look for, by their indexes in the record
+ * Finds which snippets, given by their indexes in the record, a changed file displays, by the text of their
+ * contents. A snippet whose content is not known counts as displayed.
  */
 export function findDisplayed(
   bytes: Buffer,

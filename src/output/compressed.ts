@@ -31,14 +31,11 @@ export const compressionFormats: Readonly<Record<string, CompressionFormat>> = {
   },
 };
 
-/** The format of a file; `undefined` if it is not compressed. */
 const formatOfFile = ({ file }: SiteFile): CompressionFormat | undefined =>
   compressionFormats[extname(file).toLowerCase()];
 
 /** The name of the original: `index.html` for `index.html.gz`. */
-export function withoutSuffix(compressed: string): string {
-  return compressed.slice(0, -extname(compressed).length);
-}
+export const withoutSuffix = (compressed: string): string => compressed.slice(0, -extname(compressed).length);
 
 /** How many bytes longer a page may have been when it was copied. A file that holds more is no copy of it. */
 const copySizeSlack = 4 * 1024 * 1024;
@@ -71,6 +68,5 @@ export async function pageCopyOf(page: Buffer, copy: SiteFile): Promise<Buffer> 
 }
 
 /** Why a copy is refused, as the end of a sentence that begins with its name. */
-export function describeMismatch(copy: SiteFile, page: string): string {
-  return `${formatOfFile(copy) ? 'does not decompress to' : 'is not a copy of'} ${page}`;
-}
+export const describeMismatch = (copy: SiteFile, page: string): string =>
+  `${formatOfFile(copy) ? 'does not decompress to' : 'is not a copy of'} ${page}`;

@@ -18,21 +18,14 @@ const maxPreviousHashes = 3;
  */
 export type FileState = Pick<ManifestFile, 'size' | 'modifiedAt' | 'hash' | 'previousHashes'>;
 
-/** What the file system says of a file, as `Stats` have it. */
-interface FileStats {
-  /** In bytes. */
-  size: number;
-  /** In milliseconds since the epoch. */
-  mtimeMs: number;
-}
+/** What the file system says of a file, in bytes and in milliseconds since the epoch, as `Stats` have it. */
+type FileStats = { size: number; mtimeMs: number };
 
 /**
- * Brings the files of a new record to the state in which later steps of the build, such as a minifier, have
- * left them. Files that a later step deleted are left out.
+ * Brings the files of a new record to the state in which later steps of the build, such as a minifier, have left
+ * them, without files that a later step deleted. The hashes of the last build's record become previous ones.
  *
- * @param inlinedAt when snippets were inlined, in milliseconds since the epoch; `undefined` if no step came
- *   later
- * @param previousManifest the record of the last build, whose hashes become the previous ones
+ * @param inlinedAt when snippets were inlined, in milliseconds since the epoch; `undefined` if no step came later
  */
 export async function finalizeFiles(
   { output, files }: Manifest,
@@ -78,13 +71,9 @@ export function toFileState(
   };
 }
 
-/**
- * The hashes that a file may have now: the recorded one, and those that an interrupted refresh or `inline`
- * was writing.
- */
-export function possibleHashes({ hash, expectedHashes = [] }: ManifestFile): Set<string> {
-  return new Set([hash, ...expectedHashes]);
-}
+/** The hashes that a file may have now: as recorded, or as an interrupted refresh or `inline` was writing it. */
+export const possibleHashes = ({ hash, expectedHashes = [] }: ManifestFile): Set<string> =>
+  new Set([hash, ...expectedHashes]);
 
 /** Names the integrations that may have changed files after inlining, as the subject of a sentence. */
 export function describeLaterIntegrations({ laterIntegrations = [] }: Partial<Manifest>): string {

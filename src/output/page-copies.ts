@@ -17,19 +17,14 @@ export interface SiteFolder {
 /** The output, and those copies of it on record that still exist. */
 export function siteFolders({ output, copies = [] }: Manifest, cwd: string): SiteFolder[] {
   const directories = [output, ...copies.filter(existsSync)];
-  return directories.map((directory, index) => ({
-    directory,
-    isCopy: index > 0,
-    shown: shownPath(cwd, directory),
-  }));
+  return directories.map((directory, index) => {
+    return { directory, isCopy: index > 0, shown: shownPath(cwd, directory) };
+  });
 }
 
 /** A file in one of the folders. In a copy, people know it by its path from the working directory. */
 export function fileIn({ directory, isCopy, shown }: SiteFolder, name: string): SiteFile {
-  return {
-    file: join(directory, name),
-    name: isCopy ? posix.join(shown, name) : name,
-  };
+  return { file: join(directory, name), name: isCopy ? posix.join(shown, name) : name };
 }
 
 /**

@@ -11,21 +11,17 @@ export const hasConnection = ({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settin
 export const isWithoutKey = ({ apiKey, missingKey }: Settings): boolean =>
   !apiKey && missingKey === 'children';
 
-/** A setting without which no request can be made. */
+/** A setting without which no request can be made, in a sentence without its period. */
 export interface MissingSetting {
   code: ErrorCode;
-  /** The setting that is missing, in a sentence without its period. */
   text: string;
 }
 
 /** Why there is no key. The text does not show the path of a key file, which may be a key by mistake. */
 export function whyWithoutKey({ hasKeyFile }: Settings): MissingSetting {
-  return hasKeyFile
-    ? {
-        code: 'unreadable-key-file',
-        text: `The file named by ${environmentVariables.apiKeyFile} does not exist`,
-      }
-    : { code: 'missing-key', text: `${environmentVariables.apiKey} is not set` };
+  if (!hasKeyFile) return { code: 'missing-key', text: `${environmentVariables.apiKey} is not set` };
+  const text = `The file named by ${environmentVariables.apiKeyFile} does not exist`;
+  return { code: 'unreadable-key-file', text };
 }
 
 /** The warning for a build that shows children because there is no key. */

@@ -9,8 +9,8 @@ import {
 } from './environment.ts';
 
 /**
- * A Vite plugin that reads the environment once Vite has resolved its mode and the folder of `.env` files. Fails with an
- * AstroError if a variable that browsers can read contains the API key.
+ * A Vite plugin that reads the environment once Vite has resolved its mode and the folder of `.env` files.
+ * Fails with an AstroError if a variable that browsers can read contains the API key.
  */
 export const environmentPlugin = (
   onRead: (environment: Environment, files: EnvironmentFiles) => Promise<void>,

@@ -28,28 +28,20 @@ export interface EnvironmentFiles {
   directory: string | false;
 }
 
-/** The part of the process that `readEnvironment` needs. */
-export interface ProcessEnvironment {
-  env: Environment;
-  /** The folder to which the path of a key file is relative, if `.env` files have no folder of their own. */
-  cwd: string;
-}
-
 /**
- * Reads our variables from the environment and the `.env` files, as Vite does: the environment wins. The API key may be
- * in a file that a variable names. A key file that does not exist is like no key, as some builds need none.
+ * Reads our variables from the environment and the `.env` files, as Vite does: the environment wins. The API key may
+ * be in a file that a variable names. A key file that does not exist is like no key, as some builds need none.
  *
+ * @param process `cwd` is the folder to which the path of a key file is relative if `.env` files have no folder.
  * @throws AstroError if the key file exists and cannot be read.
  */
 export async function readEnvironment(
   { directory, mode }: EnvironmentFiles,
-  { env, cwd }: ProcessEnvironment,
+  { env, cwd }: { env: Environment; cwd: string },
 ): Promise<Environment> {
   const fromFiles = directory === false ? {} : await readEnvFiles(directory, mode);
-  const variables = Object.entries({ ...fromFiles, ...env });
-  const environment: Environment = Object.fromEntries(
-    variables.filter(([name]) => name.startsWith(variablePrefix)),
-  );
+  const ours = Object.entries({ ...fromFiles, ...env }).filter(([name]) => name.startsWith(variablePrefix));
+  const environment: Environment = Object.fromEntries(ours);
 
   const keyFile = environment[environmentVariables.apiKeyFile];
   if (!keyFile || environment[environmentVariables.apiKey]) return environment;

@@ -145,7 +145,8 @@ export interface ParsedOptions extends Pick<SnippetsOptions, UnchangedOption> {
   timeout: number;
   patience: number;
   editLinks: boolean;
-  cache: false | ParsedCacheOptions;
+  /** A `maxAge` of `0` has every build make requests. */
+  cache: false | (Omit<CacheOptions, 'maxAge'> & { maxAge: number });
   /** `0` for never. */
   staleIfError: number;
   offline: boolean;
@@ -154,11 +155,6 @@ export interface ParsedOptions extends Pick<SnippetsOptions, UnchangedOption> {
   scripts: 'allow' | 'strip' | 'error';
   strict: boolean;
   classes: boolean;
-}
-
-export interface ParsedCacheOptions extends Omit<CacheOptions, 'maxAge'> {
-  /** `0` if every build makes requests. */
-  maxAge: number;
 }
 
 /** The rules that are applied to content before it goes into a page as HTML. */

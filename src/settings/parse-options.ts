@@ -49,10 +49,6 @@ const cacheSchema = z.strictObject({
   maxAge: durationSchema.default(0),
 });
 
-const imagesSchema = z.strictObject({
-  hosts: z.array(hostSchema).min(1, 'must name a host'),
-});
-
 /** Compares each schema with the type of its option, and finds options without a schema. */
 type OptionSchemas = {
   [Name in keyof Required<SnippetsOptions>]: z.ZodType<ParsedOptions[Name], SnippetsOptions[Name]>;
@@ -79,7 +75,7 @@ const optionSchemas = {
   scripts: z.enum(['allow', 'strip', 'error']).default('allow'),
   strict: z.boolean().default(false),
   csp: z.literal('hash').optional(),
-  images: imagesSchema.optional(),
+  images: z.strictObject({ hosts: z.array(hostSchema).min(1, 'must name a host') }).optional(),
   classes: z.boolean().default(false),
 } satisfies OptionSchemas;
 

@@ -4,16 +4,15 @@ import { parseBaseUrl } from '../client/base-url.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import { userError } from '../failures/errors.ts';
 import { type Environment, environmentVariables } from './environment.ts';
-import type { HtmlRules, ParsedOptions } from './options.ts';
+import type { HtmlRules, ImageOptions, ParsedOptions } from './options.ts';
 import type { SiteUrls } from './site-urls.ts';
 
 const urlOptions = ['renderBaseUrl', 'retrieveBaseUrl'] as const;
-
 type UrlOption = (typeof urlOptions)[number];
 
 /**
- * The options and the environment, validated and combined: what the rest of the package works with. A missing key or URL
- * is an error only once it is needed.
+ * The options and the environment, validated and combined: what the rest of the package works with. A missing
+ * key or URL is an error only once it is needed.
  */
 export interface Settings
   extends Omit<ParsedOptions, keyof HtmlRules | 'csp' | 'images'>,
@@ -42,9 +41,7 @@ export interface Assets {
   prefix: string | Record<string, string>;
 }
 
-export interface ImageSettings {
-  /** The hosts whose images are downloaded, such as `cdn.example`. */
-  hosts: readonly string[];
+export interface ImageSettings extends Readonly<ImageOptions> {
   assets: Assets;
 }
 
@@ -59,8 +56,8 @@ export interface SiteConfig {
 }
 
 /**
- * Combines the options with the environment. Options win. An empty variable counts as absent: CI systems set a missing
- * secret to it.
+ * Combines the options with the environment. Options win. An empty variable counts as absent: CI systems set
+ * a missing secret to it.
  *
  * @throws AstroError for a malformed key or URL. The key is not shown.
  */

@@ -10,8 +10,8 @@ export interface SiteUrls {
 }
 
 /**
- * The one form of the path of a request or a file: `/docs/about/` for `/docs/about`, `/docs/about/index.html` and
- * `/docs/about.html`. Percent-encoded. The path of a file that is no page stays as it is.
+ * The one form of the path of a request or a file: `/docs/about/` for `/docs/about`, `/docs/about/index.html`
+ * and `/docs/about.html`. Percent-encoded. The path of a file that is no page stays as it is.
  */
 export function canonicalPath(
   path: string,
@@ -29,9 +29,8 @@ export const pathOfFile = (name: string, isPage: boolean, urls: SiteUrls): strin
   canonicalPath(pathIn(urls.base, name), isPage, urls);
 
 /**
- * The URL of an output file, absolute if the site's is known. Percent-encoded: without quotation marks, blanks, line breaks.
- *
- * @param urls `undefined` where Astro did not write the files: then a page is known by the name of its file.
+ * The URL of an output file, absolute if the site's is known, and percent-encoded. Without `urls`, Astro did
+ * not write the files, and a page is known by the name of its file.
  */
 export function publishedUrl(name: string, isPage: boolean, urls?: Omit<SiteUrls, 'format'>): string {
   const { site, base = '/', trailingSlash } = urls ?? {};

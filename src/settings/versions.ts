@@ -33,7 +33,7 @@ export const separatesPrerendered = (config: { environments?: Record<string, unk
 export const astroMajor = (root: string): number =>
   Number.parseInt(JSON.parse(readFileSync(astroPackage(root) ?? '', 'utf8')).version, 10);
 
-/** The package.json of the project's Astro, or else of the Astro that this package finds, which may differ in a workspace. */
+/** The package.json of the project's Astro, or else of the Astro that this package finds: a workspace may differ. */
 export function astroPackage(root: string): string | undefined {
   for (const from of [join(root, 'package.json'), import.meta.url]) {
     try {

@@ -2,19 +2,17 @@ import { hideKnownKeys } from './known-keys.ts';
 
 /** The longest text that `cleanText` returns, in characters. */
 const maxLength = 300;
-
 /** How much text `cleanText` reads: more than it returns, since escape sequences are removed. */
 const maxInputLength = maxLength * 4;
 
-// CSI, OSC and other strings, and sequences of two characters. No sequence matches past the next escape, so the time is
-// linear: Node's `stripVTControlCharacters` takes quadratic time.
+// CSI, OSC and other strings, and sequences of two characters. No sequence matches past the next escape, so
+// the time is linear: Node's `stripVTControlCharacters` takes quadratic time.
 const escapeSequences =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences consist of them.
   /(?:\x1b\[|\x9b(?=[0-?]))[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]/g;
 
 /** Control characters, line separators, and characters that reorder or hide text. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu;
-
 /** The same characters, except tab and line feed. */
 const unprintableInLines = /[^\P{Cc}\t\n]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
@@ -22,15 +20,15 @@ const unprintableInLines = /[^\P{Cc}\t\n]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 const runnerCommand = /##(?=\w*\[)/g;
 
 /**
- * Makes text from outside safe for a terminal, a log or an error: one line of at most 300 characters, without control
- * characters, API keys and commands of CI runners.
+ * Makes text from outside safe for a terminal, a log or an error: one line of at most 300 characters, without
+ * control characters, API keys and commands of CI runners.
  */
 export function cleanText(text: string): string {
   const input = text.slice(0, maxInputLength);
   const isCut = input.length < text.length;
   const line = input.replace(escapeSequences, '').replace(unprintable, ' ').replace(/\s+/g, ' ').trim();
 
-  const characters = Array.from(withoutKeysAndCommands(line, isCut));
+  const characters = [...withoutKeysAndCommands(line, isCut)];
   if (characters.length <= maxLength && !isCut) return characters.join('');
   return `${characters.slice(0, maxLength - 1).join('')}…`;
 }
@@ -54,10 +52,8 @@ export function cleanJson(value: unknown, indent = 2): string {
 }
 
 /**
- * Hides keys in text without escape sequences, and puts a space into commands of CI runners: `::` at the start of a line, `##[` and `##name[`
- * anywhere.
- *
- * @param isCut whether the text was cut, and may end with the start of a key.
+ * Hides keys in text without escape sequences, and puts a space into commands of CI runners: `::` at the
+ * start of a line, `##[` and `##name[` anywhere.
  */
 function withoutKeysAndCommands(text: string, isCut = false) {
   return hideKnownKeys(text, isCut)

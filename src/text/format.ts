@@ -5,9 +5,7 @@ export function count(number: number, singular: string, plural = `${singular}s`)
   return `${number} ${number === 1 ? singular : plural}`;
 }
 
-/**
- * Formats a duration: `12ms`, `1.25s`, `3m`; or `3 minutes` with `long`. Minutes, hours and days are rounded up.
- */
+/** Formats a duration: `12ms`, `1.25s`, `3m`; or `3 minutes` with `long`. Minutes and more are rounded up. */
 export function formatDuration(milliseconds: number, display?: 'long'): string {
   if (milliseconds < 1000) return formatUnit(Math.round(milliseconds), 'millisecond', display);
 

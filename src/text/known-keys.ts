@@ -2,16 +2,12 @@
 export interface KeySearch {
   /** Whether the key occurs in a text or file. */
   isIn(text: Buffer | string): boolean;
-  /**
-   * Replaces the key with `[API key]`.
-   *
-   * @param isCut whether the text was cut, and may end with the start of a key, which is removed.
-   */
+  /** Replaces the key with `[API key]`. A text that was cut may end with the start of a key, which is removed. */
   hide(text: string, isCut: boolean): string;
 }
 
-// The searches belong to the process, since components and loaders share no module with the integration. What is global
-// are functions only: the key itself stays in this module.
+// The searches belong to the process, since components and loaders share no module with the integration. Only
+// functions are global: the key itself stays in this module.
 const knownKeysSymbol = Symbol.for('astro-snippets:known-keys');
 const keySearches = globalThis as { [knownKeysSymbol]?: KeySearch[] };
 const protectedKeys = new Set<string>();
@@ -28,11 +24,7 @@ export function containsKnownKey(text: Buffer | string): boolean {
   return keySearches[knownKeysSymbol]?.some((search) => search.isIn(text)) ?? false;
 }
 
-/**
- * Hides the protected keys in text from which escape sequences were removed: a sequence may split a key.
- *
- * @param isCut whether the text was cut, and may end with the start of a key.
- */
+/** Hides the protected keys in text from which escape sequences were removed: a sequence may split a key. */
 export function hideKnownKeys(text: string, isCut = false): string {
   return keySearches[knownKeysSymbol]?.reduce((hidden, search) => search.hide(hidden, isCut), text) ?? text;
 }
@@ -78,7 +70,6 @@ function longestRunOf(key: string) {
 function encodedFormsOf(key: string) {
   const bytes = Buffer.from(key);
   const hex = bytes.toString('hex');
-
   const base64 = [0, 1, 2].flatMap((offset) => {
     const shifted = Buffer.concat([Buffer.alloc(offset), bytes]);
     // The first and last characters of base64 also encode bits of the surrounding text.

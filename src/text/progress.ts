@@ -1,25 +1,13 @@
-/**
- * Called at each step of longer work.
- *
- * @param describe makes a line about the work. Called only if the line is shown.
- */
+/** Called at each step of longer work. `describe` makes a line about the work, if the line is shown. */
 export type Progress = (describe: () => string) => void;
-
-/** When lines about longer work are shown. */
-export interface ProgressPace {
-  /** Milliseconds before the first line. */
-  delay: number;
-  /** Milliseconds between two lines. */
-  interval: number;
-}
 
 /**
  * Creates a function to call at each step of longer work, however often: it shows a line now and then.
  *
- * @param now returns the current time in milliseconds.
+ * @param pace the milliseconds before the first line, and those between two lines.
  */
 export function throttledProgress(
-  { delay, interval }: ProgressPace,
+  { delay, interval }: { delay: number; interval: number },
   show: (line: string) => void,
   now = (): number => performance.now(),
 ): Progress {

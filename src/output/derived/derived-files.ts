@@ -28,10 +28,8 @@ const indexEntry = 'pagefind-entry.json';
 const indexFile = /^pagefind|\.(pf_\w+|pagefind)$/;
 
 /**
- * Finds what was made from pages that change: search indexes, copies of a page, and files that hold a digest
- * of a page or the old content of a snippet.
- *
- * @param pages the pages that change, with their bytes before the change
+ * Finds what was made from pages that change, whose bytes are still as before: search indexes, copies of a
+ * page, and files that hold a digest of a page or the old content of a snippet.
  */
 export function findDerivedFiles(
   folders: readonly SiteFolder[],
@@ -40,21 +38,21 @@ export function findDerivedFiles(
 ): DerivedFile[] {
   if (pages.length === 0) return [];
   const finders = [digestFinder(pages), oldTextFinder(changes, pages)];
-  const pagesOfSize = Map.groupBy(pages, ({ file }) => statSync(file).size);
-  return folders.flatMap((folder) => findInFolder({ folder, pages, changes, finders, pagesOfSize }));
+  const pagesOfSize: PagesOfSize = Map.groupBy(pages, ({ file }) => statSync(file).size);
+  return folders.flatMap((folder) => findInFolder(folder, pages, changes, finders, pagesOfSize));
 }
 
-interface FolderSearch {
-  folder: SiteFolder;
-  pages: readonly SiteFile[];
-  changes: SiteChanges;
-  /** The finders that are the same for every folder. */
-  finders: readonly TraceFinder[];
-  /** The changing pages by their sizes in bytes. */
-  pagesOfSize: ReadonlyMap<number, readonly SiteFile[]>;
-}
+/** The changing pages by their sizes in bytes. */
+type PagesOfSize = ReadonlyMap<number, readonly SiteFile[]>;
 
-function findInFolder({ folder, pages, changes, finders, pagesOfSize }: FolderSearch): DerivedFile[] {
+/** @param finders those that are the same for every folder */
+function findInFolder(
+  folder: SiteFolder,
+  pages: readonly SiteFile[],
+  changes: SiteChanges,
+  finders: readonly TraceFinder[],
+  pagesOfSize: PagesOfSize,
+): DerivedFile[] {
   const { directory, isCopy } = folder;
   const { scannable, unscanned } = listSiteFiles([directory], []);
   const files = [...scannable, ...unscanned];
@@ -91,10 +89,7 @@ function findInFolder({ folder, pages, changes, finders, pagesOfSize }: FolderSe
 }
 
 /** The name of the changing page that a file is a copy of. */
-function findCopiedPage(
-  { file, name }: SiteFile,
-  pagesOfSize: ReadonlyMap<number, readonly SiteFile[]>,
-): string | undefined {
+function findCopiedPage({ file, name }: SiteFile, pagesOfSize: PagesOfSize): string | undefined {
   const pagesOfSameSize = pagesOfSize.get(statSync(file).size);
   if (!pagesOfSameSize) return undefined;
   const bytes = readFileSync(file);

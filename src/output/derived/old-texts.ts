@@ -52,11 +52,11 @@ function listNeedles({ manifest, currentContents, changedSnippets }: SiteChanges
     }
     const texts = [text.trim(), textOf(text).trim()].filter(Boolean);
     for (const shown of texts) {
+      const isAmbiguous = shown.length < unambiguousLength;
       for (const spelling of spellings) {
         const spelled = spelling(shown);
-        const isAmbiguous = shown.length < unambiguousLength;
-        if (!needles.has(spelled))
-          needles.set(spelled, isAmbiguous ? { snippetId, spelling } : { snippetId });
+        if (needles.has(spelled)) continue;
+        needles.set(spelled, isAmbiguous ? { snippetId, spelling } : { snippetId });
       }
     }
   }

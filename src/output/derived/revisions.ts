@@ -7,7 +7,6 @@ import type { SiteFile } from '../site-files.ts';
 import type { TraceFinder } from './finder.ts';
 
 const digestAlgorithms = ['md5', 'sha1', 'sha256', 'sha384', 'sha512'];
-
 /** What may be a digest: in hexadecimal, or in base64 without padding. */
 const digestPatterns = [/[0-9a-f]{32,}/g, /[A-Za-z0-9+/]{22,}/g];
 
@@ -35,10 +34,8 @@ export function digestFinder(pages: readonly SiteFile[]): TraceFinder {
   };
 }
 
-/** An object with a `revision` in a script, such as `{ url: 'about/index.html', revision: '…' }`. */
+/** An object with a `revision` in a script, such as `{ url: 'about/index.html', revision: '…' }`, and its `url`. */
 const precacheEntry = /\{[^{}]*\brevision["']?\s*:\s*["'`][^{}]*\}/g;
-
-/** The `url` of such an object. */
 const precacheUrl = /["']?\burl["']?\s*:\s*["'`]([^"'`]*)["'`]/;
 
 /** Finds changing pages in Workbox precache lists. A build does not change entries without a revision. */
