@@ -103,7 +103,7 @@ function refusePage(props: UncheckedProps, page: RenderedPage, command: AstroCom
     throw componentError('missing-integration', flaw, props, page.url.pathname);
   }
 
-  // Astro's Container API does not count as prerendered, and a build listens to it. `astro dev` checks what it serves.
+  // Astro's Container API does not count as prerendered, and a build listens to it. Dev checks what it serves.
   if (!page.isPrerendered && command !== 'dev' && componentBridge.announce === undefined) {
     const flaw = `the route ${page.routePattern} is rendered on demand. Snippets are inlined while the site is built.`;
     throw componentError('on-demand-page', flaw, props, page.url.pathname);
@@ -130,7 +130,7 @@ function refuseProps(props: UncheckedProps, path: string) {
 }
 
 /**
- * Creates the error of a `<Snippet>`, with the place where it is written, which Astro's error page opens in an editor.
+ * Creates the error of a `<Snippet>`, with the place in the sources, which Astro's error page can open.
  *
  * @param page the path of the page's URL, or `containerPage`.
  */

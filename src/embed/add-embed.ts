@@ -11,7 +11,7 @@ type ElementPlace = Pick<FoundEmbed, 'inIsland' | 'inHeading' | 'inParagraph' | 
 
 const placeInText: ElementPlace = { inIsland: false, inHeading: false, inParagraph: false };
 
-/** Adds an embed, or a warning if it is not valid. Text, as in a title, has no place for HTML. */
+/** Adds an embed, or a warning if it is not valid. Without `place`, it is in text, which cannot show HTML. */
 export function addEmbed(source: SourceSlice, tag: Tag, endTag: Range, place?: ElementPlace): void {
   const { text, layers, offsetInFile, results, isHtml, lang } = source;
   const start = offsetInFile(tag.start);
@@ -62,7 +62,7 @@ function embedAttributesOf(written: readonly Attribute[]) {
 
 const isValidId = (id = '') => /^[1-9]\d*$/.test(id) && Number.isSafeInteger(Number(id));
 
-/** Decides what an embed shows. An invalid `as` counts as absent here, and is an error once the embed is read. */
+/** Decides what an embed shows. An invalid `as` counts as absent, and is an error once the embed is read. */
 const shownAs = (written: string | undefined, defaultAs: EmbedAs) =>
   written === 'html' || written === 'text' ? written : defaultAs;
 
@@ -79,13 +79,12 @@ function childrenIn({ text, offsetInFile }: SourceSlice, { start, end }: Range, 
   return children;
 }
 
-/** Returns the language inside an element. An empty `lang` says that the language is not known: `undefined`. */
+/** Returns the language inside an element; `undefined` for an empty `lang`, which says that it is unknown. */
 export function langIn(attributes: readonly Attribute[], outer: string | undefined): string | undefined {
   const lang = valueIn(attributes, 'lang') ?? valueIn(attributes, 'xml:lang');
   return lang === undefined ? outer : lang.trim() || undefined;
 }
 
 /** Returns the decoded value of an attribute in a byte string. */
-export function valueIn(attributes: readonly Attribute[], name: string): string | undefined {
-  return readAttribute(attributes, name, decodeAttribute);
-}
+export const valueIn = (attributes: readonly Attribute[], name: string): string | undefined =>
+  readAttribute(attributes, name, decodeAttribute);

@@ -1,4 +1,4 @@
-/** The page of a `<Snippet>` in Astro's Container API, as for a feed: the path of the real page is not known. */
+/** The page of a `<Snippet>` in Astro's Container API, as for a feed: the real page is not known. */
 export const containerPage = "a page of Astro's container";
 
 /** A `<Snippet>` that failed, as far as the component knows where it is. */
@@ -15,7 +15,7 @@ export interface FailedComponent {
 export interface ComponentPlace {
   /** Words for people: files and lines, or the end of a sentence that begins with "It is". */
   place: string;
-  /** The exact position, if there is only one. The file is relative to the project; lines and columns begin at 1. */
+  /** The position, if there is only one. The file is relative to the project; lines and columns begin at 1. */
   loc?: { file: string; line: number; column: number };
 }
 

@@ -29,7 +29,5 @@ export function readDeclarations({ text, isPage, results: { embeds, warnings } }
 
   const encoding = xml?.[1] ?? charsetDeclaration.exec(head)?.[1] ?? 'utf-8';
   if (byteOrderMark.test(head) || utf8Name.test(encoding)) return;
-  for (const embed of embeds) {
-    embed.format = { ...embed.format, layers: ['ascii', ...embed.format.layers] };
-  }
+  for (const embed of embeds) embed.format = { ...embed.format, layers: ['ascii', ...embed.format.layers] };
 }

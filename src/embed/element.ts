@@ -7,17 +7,16 @@ export const elementName = 'snippet-embed';
 /** Matches the name of the element, which no encoding changes. */
 export const embedNamePattern: RegExp = /snippet-embed/i;
 
-/** Matches the tag of an embed in a slug: a slug keeps the letters and digits, and replaces or drops the rest. */
+/** Matches an embed's tag in a slug, which keeps the letters and digits, and replaces or drops the rest. */
 export const embedSlugPattern: RegExp = /snippet-embed[\W_]*id[\W_]*\d/i;
 
-/** Matches the name in `<Snippet id={42} />` that was published instead of rendered, in any encoding of the `<`. */
+/** Matches the name in `<Snippet id={42} />`, published instead of rendered, in any encoding of the `<`. */
 export const unrenderedComponentPattern: RegExp =
   /snippet(?<=(?:<|lt;|#0*60;?|x0*3c;?|u003c)snippet)(?=[\t\n\f\r ][^<>]{0,300}\b(?:id|of)=)/i;
 
 /** Whether text may contain embeds, or what was meant as an embed. Many times faster than a scan. */
-export function mayContainEmbed(text: string): boolean {
-  return embedNamePattern.test(text) || unrenderedComponentPattern.test(text);
-}
+export const mayContainEmbed = (text: string): boolean =>
+  embedNamePattern.test(text) || unrenderedComponentPattern.test(text);
 
 /** The form in which an embed shows a snippet: its HTML, or the text of its HTML. */
 export type EmbedAs = 'html' | 'text';
@@ -30,14 +29,12 @@ type AttributeName = (typeof attributeNames)[number];
 export type EmbedAttributes = { [Name in AttributeName]?: string | undefined };
 
 /** Whether a name, in lower case, is that of an embed's own attribute. */
-export function isEmbedAttribute(name: string): name is AttributeName {
-  return (attributeNames as readonly string[]).includes(name);
-}
+export const isEmbedAttribute = (name: string): name is AttributeName =>
+  (attributeNames as readonly string[]).includes(name);
 
-/** Finds the attribute that a misspelled name means: at most two edits away, or one from a name of two letters. */
-export function intendedAttribute(written: string): AttributeName | undefined {
-  return attributeNames.find((name) => isWithinEdits(written, name, Math.min(2, name.length - 1)));
-}
+/** Finds the attribute that a misspelled name means: two edits away at most, one for names of two letters. */
+export const intendedAttribute = (written: string): AttributeName | undefined =>
+  attributeNames.find((name) => isWithinEdits(written, name, Math.min(2, name.length - 1)));
 
 /** Whether at most so many added, removed or replaced characters turn one text into the other. */
 function isWithinEdits(a: string, b: string, edits: number): boolean {

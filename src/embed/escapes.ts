@@ -12,30 +12,25 @@ export const toUnicodeEscape = (unit: string): string =>
 const toCssEscape = (character: string) => `\\${character.codePointAt(0)?.toString(16)} `;
 const toPercentEscape = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 
-/** Escapes text for the text of HTML. A carriage return would be read as a line feed, and NUL is not allowed. */
-export function escapeHtml(text: string): string {
-  return escapeText(text.replaceAll('\0', '\ufffd')).replaceAll('\r', '&#13;');
-}
+/** Escapes text for the text of HTML, which allows no NUL, and reads a carriage return as a line feed. */
+export const escapeHtml = (text: string): string =>
+  escapeText(text.replaceAll('\0', '\ufffd')).replaceAll('\r', '&#13;');
 
 /** Escapes text for an attribute of HTML, in whichever quotes. */
-export function escapeHtmlAttribute(text: string): string {
-  return escapeHtml(text).replaceAll('"', '&quot;').replaceAll("'", '&#39;');
-}
+export const escapeHtmlAttribute = (text: string): string =>
+  escapeHtml(text).replaceAll('"', '&quot;').replaceAll("'", '&#39;');
 
 /** Escapes text for part of an attribute of HTML without quotes. */
-export function escapeUnquoted(text: string): string {
-  return escapeHtmlAttribute(text).replace(/[\t\n\f =`]/g, toReference);
-}
+export const escapeUnquoted = (text: string): string =>
+  escapeHtmlAttribute(text).replace(/[\t\n\f =`]/g, toReference);
 
 /** Escapes text for the text of XML. */
-export function escapeXml(text: string): string {
-  return withoutControls(text).replace(/[&<>]/g, escapeUTF8).replaceAll('\r', '&#13;');
-}
+export const escapeXml = (text: string): string =>
+  withoutControls(text).replace(/[&<>]/g, escapeUTF8).replaceAll('\r', '&#13;');
 
 /** Escapes text for an attribute of XML, in which white space would be read as a space. */
-export function escapeXmlAttribute(text: string): string {
-  return escapeUTF8(withoutControls(text)).replace(/[\t\n\r]/g, toReference);
-}
+export const escapeXmlAttribute = (text: string): string =>
+  escapeUTF8(withoutControls(text)).replace(/[\t\n\r]/g, toReference);
 
 /** Escapes text for a CDATA section, so that it forms no "]]>" with the text around it. */
 export function escapeCdata(text: string): string {
@@ -54,19 +49,15 @@ function withoutControls(text: string) {
 export const escapeJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
 /** Escapes text for a JSON string in a script of HTML, which ends at `</script`. */
-export function escapeJsonInScript(text: string): string {
-  return escapeJson(text).replace(/[<>&\u2028\u2029]/g, toUnicodeEscape);
-}
+export const escapeJsonInScript = (text: string): string =>
+  escapeJson(text).replace(/[<>&\u2028\u2029]/g, toUnicodeEscape);
 
 /** Escapes text for part of a URL. */
-export function escapeUrl(text: string): string {
-  return encodeURIComponent(text).replace(/[!'()*]/g, toPercentEscape);
-}
+export const escapeUrl = (text: string): string =>
+  encodeURIComponent(text).replace(/[!'()*]/g, toPercentEscape);
 
 /** Escapes text for a query that writes spaces as `+`. */
-export function escapeUrlQuery(text: string): string {
-  return escapeUrl(text).replaceAll('%20', '+');
-}
+export const escapeUrlQuery = (text: string): string => escapeUrl(text).replaceAll('%20', '+');
 
 const nonAsciiUnits = /[\u0080-\uffff]/g;
 const nonAsciiCharacters = /[\u0080-\u{10ffff}]/gu;
@@ -74,7 +65,7 @@ const escapeUnits = (text: string) => text.replace(nonAsciiUnits, toUnicodeEscap
 const escapeCharacters = (text: string) => text.replace(nonAsciiCharacters, toReference);
 
 /**
- * Writes encoded text in ASCII, for a file in an unknown encoding, with the escapes of the layer that encoded it.
+ * Writes encoded text in ASCII, for a file in an unknown encoding, with the escapes of the layer around it.
  *
  * @param layer `undefined` for HTML as it is.
  */

@@ -31,19 +31,17 @@ export interface InsertionFormat {
   as: EmbedAs;
   /** The encodings around the content, outermost first. */
   layers: readonly Layer[];
-  /** The text of the comments around the content, by which edit links find it; `undefined` for no comments. */
+  /** The text of comments around the content, by which edit links find it; `undefined` for no comments. */
   mark?: string | undefined;
 }
 
 /** Returns a key that formats share if content is written alike in them. */
-export function formatKey({ as, layers, mark }: InsertionFormat): string {
-  return `${as} ${layers.join()} ${mark}`;
-}
+export const formatKey = ({ as, layers, mark }: InsertionFormat): string => `${as} ${layers.join()} ${mark}`;
 
 /** The part of a found embed that is needed to replace it. */
 export type PlacedEmbed = Pick<FoundEmbed, 'start' | 'end' | 'children' | 'format' | 'paragraph'>;
 
-/** An embed that is not whole. In a page this is an error; elsewhere it may be an excerpt, and is a warning. */
+/** An embed that is not whole: in a page an error, elsewhere a warning, as it may be an excerpt. */
 export type IncompleteFlaw = 'unclosed' | 'unrendered' | 'nested';
 
 /** An embed in a place where no snippet can be shown. */

@@ -32,6 +32,5 @@ registerChange('a', (link) => ({ link }));
 registerChange('script style', (holder) => ({ holder }));
 
 /** Returns what an element of HTML changes for the places inside it. */
-export function contextChangeOf(tag: Tag): Partial<MarkupContext> | undefined {
-  return contextChanges.get(tag.name)?.(tag);
-}
+export const contextChangeOf = (tag: Tag): Partial<MarkupContext> | undefined =>
+  contextChanges.get(tag.name)?.(tag);

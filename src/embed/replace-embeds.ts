@@ -12,13 +12,13 @@ export interface SnippetContent {
   leavesOpen?: true | undefined;
 }
 
-/** Content as it is written in place of an embed: a byte string, and whether a paragraph cannot contain it. */
+/** Content as it replaces an embed: a byte string, and whether a paragraph cannot contain it. */
 export interface ComposedContent {
   text: string;
   isBlock: boolean;
 }
 
-/** Writes a snippet's content for one place: encoded through the layers around it, and marked if edit links want it. */
+/** Writes content for one place: encoded through the layers around it, and marked if edit links want it. */
 export function compose(content: SnippetContent, { as, layers, mark }: InsertionFormat): ComposedContent {
   const encoded = encode(content[as], layers);
   // HTML that leaves something open would swallow the second mark, as part of a tag or as text on the page.

@@ -13,7 +13,7 @@ export const brokenOpening: RegExp = /<snippet-embed(?![\w.:\t\n\f\r />-])/i;
 const embedOpening = /(?=<snippet-embed[\t\n\f\r />])/i;
 const embedClosing = /<\/snippet-embed[\t\n\f\r ]*>/gi;
 
-/** Scans text without markup other than embeds, as in titles and attributes. The embeds may be encoded once more. */
+/** Scans text whose only markup is embeds, as in titles and attributes. The embeds may be encoded once more. */
 export function scanText(source: SourceSlice): void {
   const { text, offsetInFile, results } = source;
   const component = text.search(unrenderedComponentTag);
@@ -38,7 +38,7 @@ export function scanCode(source: SourceSlice, flaw: RefusedPlace, attribute?: st
   }
 }
 
-/** Scans the embed that a text begins with. Returns where it ends, or where its name ends if it is unclosed. */
+/** Scans the embed that a text begins with. Returns its end, or the end of its name if it is unclosed. */
 function scanEmbed(source: SourceSlice) {
   const { text } = source;
   const tag = tagAt(text, 0);

@@ -263,7 +263,7 @@ class MarkupScanner implements MarkupVisitor<MarkupContext> {
     else scanJson({ ...source, defaultAs: 'text', isHtml: false }, true);
   }
 
-  /** Whether the text of a link repeats a heading that shows it as code: tables of contents show code as plain text. */
+  /** Whether a link's text repeats a heading that shows it as code: tables of contents show code as text. */
   #quotesHeading({ link, range }: LinkText) {
     const target = urlOnPage(this.#attribute(link, 'href') ?? '');
     return this.#headingCodes.some(

@@ -46,7 +46,7 @@ export function decodeThrough(source: SourceSlice, layer: Layer): SourceSlice {
   if (source.layers.length === maxLayers) return { ...source, text: '' };
   const { escaped, decode } = layers[layer];
 
-  // The map to encoded offsets: from `starts[i]` to `starts[i + 1]`, the distance to `origins[i]` is constant.
+  // Maps to encoded offsets: from `starts[i]` to `starts[i + 1]`, the distance to `origins[i]` is constant.
   const starts = [0];
   const origins = [0];
   let shift = 0;
@@ -73,7 +73,7 @@ export function decodeThrough(source: SourceSlice, layer: Layer): SourceSlice {
   };
 }
 
-/** Finds the last of sorted numbers that is not greater than a value, by binary search. The first counts always. */
+/** Finds the last of sorted numbers up to a value, by binary search. The first number counts always. */
 function lastIndexUpTo(sorted: readonly number[], value: number) {
   let low = 0;
   for (let high = sorted.length; high - low > 1; ) {
@@ -84,7 +84,7 @@ function lastIndexUpTo(sorted: readonly number[], value: number) {
   return low;
 }
 
-/** Scans a slice without adding its embeds and faults to the results, and returns where these begin in the file. */
+/** Scans a slice, and returns where its embeds and faults begin in the file, instead of adding these. */
 export function findStarts(source: SourceSlice, scanSource: (source: SourceSlice) => void): number[] {
   const results: ScanResults = { ...source.results, embeds: [], faults: [] };
   scanSource({ ...source, results });
@@ -102,7 +102,5 @@ export function reportIncomplete(
   else source.results.warnings.push({ start, flaw });
 }
 
-/** Whether what looks like an embed is certainly meant as one. Other files and encoded text may hold excerpts. */
-export function isElement({ isPage, layers }: SourceSlice): boolean {
-  return isPage && layers.length === 0;
-}
+/** Whether what looks like an embed is surely meant as one. Other files and encoded text may hold excerpts. */
+export const isElement = ({ isPage, layers }: SourceSlice): boolean => isPage && layers.length === 0;

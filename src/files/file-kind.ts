@@ -17,7 +17,7 @@ const kindsByExtension: [kind: AnyFileKind, extensions: RegExp][] = [
   ],
 ];
 
-/** Tells the kind of a file by its extension. An unknown extension counts as text, so that the file is searched. */
+/** Tells a file's kind by its extension. An unknown extension counts as text, so that the file is searched. */
 export function fileKind(name: string): AnyFileKind {
   const extension = extname(name);
   return kindsByExtension.find(([, extensions]) => extensions.test(extension))?.[0] ?? 'text';

@@ -1,7 +1,7 @@
 /**
  * Finds the line of a byte in a file.
  *
- * @returns a function from an offset to a line, counted from 1. The file is only searched for lines once one is needed.
+ * @returns a function from an offset to a line, counted from 1. Lines are searched once one is needed.
  */
 export function lineFinder(file: Buffer): (offset: number) => number {
   let lineEnds: number[] | undefined;

@@ -6,8 +6,8 @@ import { reasonOf } from '../text/clean-text.ts';
 import { statsOf } from './read.ts';
 
 /**
- * Writes a file, and makes its folder. A reader sees the old bytes or the new ones, even if the process is killed.
- * Permissions stay.
+ * Writes a file, and makes its folder. A reader sees the old or the new bytes, even if the process is
+ * killed. Permissions stay.
  *
  * @param temporary the path that is written, then renamed. In the output, a later run has to find it by its name.
  * @throws AstroError if the file cannot be written.
@@ -28,7 +28,7 @@ export function writeAtomically(
   }
 }
 
-/** Gives a file the permissions of another file, if that exists. The umask can take permissions from a new file. */
+/** Gives a file the permissions of another one, if that exists: the umask can take some when a file is made. */
 export function copyMode(from: string, to: string): void {
   const mode = statsOf(from)?.mode;
   // Some file systems have no permissions, and refuse to change them.
@@ -37,7 +37,7 @@ export function copyMode(from: string, to: string): void {
 
 const temporarySuffix = '.snippets.tmp';
 
-/** The temporary path for a file of the output. The name is fixed: what a killed process leaves is found and removed. */
+/** The temporary path for a file of the output. What a killed process left is found by this fixed name. */
 export const temporaryFile = (file: string): string => file + temporarySuffix;
 
 /** Whether a file was left by a process that was killed while it wrote. */

@@ -70,9 +70,7 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & {
 
       const fetchEntries = fetchHookOf(config, collection);
       const snippets = await fetchEntries({ collection, entries: requests });
-      for (const [id, request] of requests) {
-        await storeEntry(context, id, snippets.get(request.key));
-      }
+      for (const [id, request] of requests) await storeEntry(context, id, snippets.get(request.key));
       for (const id of store.keys()) if (!requests.has(id)) store.delete(id);
       logger.info(cleanLines(`${count(requests.size, 'snippet')} in the collection ${collection}`));
     },

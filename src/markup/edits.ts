@@ -1,4 +1,4 @@
-/** Part of a text, from `start` up to, but not including, `end`. In a file read as Latin-1, both are byte offsets. */
+/** Part of a text, from `start` to before `end`. In a file read as Latin-1, both are byte offsets. */
 export interface Range {
   start: number;
   end: number;
@@ -24,6 +24,4 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
  * Encodes text as a byte string: each character is one byte of the UTF-8. Files are read as byte strings (as
  * Latin-1), so that every offset is a byte offset, and what is inserted into these has to be a byte string, too.
  */
-export function toByteString(text: string): string {
-  return Buffer.from(text).toString('latin1');
-}
+export const toByteString = (text: string): string => Buffer.from(text).toString('latin1');

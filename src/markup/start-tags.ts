@@ -21,6 +21,5 @@ export function startTags(html: string): StartTag[] {
 }
 
 /** Whether HTML contains an element that closes an open paragraph in a browser. */
-export function isBlockLevel(html: string): boolean {
-  return startTags(html).some(({ name }) => blockElements.has(name));
-}
+export const isBlockLevel = (html: string): boolean =>
+  startTags(html).some(({ name }) => blockElements.has(name));

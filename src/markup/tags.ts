@@ -19,9 +19,7 @@ export interface Attribute extends Range {
 }
 
 /** Whether a character code is that of an ASCII letter. */
-export function isLetter(code: number): boolean {
-  return (code | 32) >= 97 && (code | 32) <= 122;
-}
+export const isLetter = (code: number): boolean => (code | 32) >= 97 && (code | 32) <= 122;
 
 /** Returns where the match of a global or sticky pattern ends. */
 export function matchEnd(pattern: RegExp, text: string, from: number): number | undefined {

@@ -22,7 +22,7 @@ export interface MarkupVisitor<Context> {
    * @returns the context of the element's content; `undefined` if the element ends with its start tag.
    */
   open(tag: Tag, context: Context, isBlock: boolean): Context | undefined;
-  /** The end of an element, with the context of its content. `endTag` is empty where something else closes it. */
+  /** The end of an element, with its content's context. `endTag` is empty where something else closes it. */
   close?(name: string, endTag: Range, context: Context): void;
   /** Text between tags, or a CDATA section without its marks. */
   text?(place: Range, context: Context, kind: TextKind): void;
@@ -55,14 +55,14 @@ interface OpenElement<Context> {
   parent?: OpenElement<Context>;
 }
 
-/** How far an end tag searches for its start tag, as in browsers. Without a limit, the time would be quadratic. */
+/** How far an end tag searches for its start tag, as in browsers. Without a limit, time would be quadratic. */
 const maxSearchDepth = 512;
 
 /** Matches a comment, or what counts as a comment: `<!doctype>`, `<?xml?>`, `</ >`. */
 const markupComment = /<!--(?:-?>|.*?(?:--!?>|$))|<.*?(?:>|$)/sy;
 const xmlComment = new RegExp(`<\\?.*?(?:\\?>|$)|${markupComment.source}`, 'sy');
 
-/** Matches a CDATA section, with those right behind it: text that contains "]]>" is written as two sections. */
+/** Matches a CDATA section, with those right behind: text that contains "]]>" is written as two sections. */
 const cdataSection = /<!\[CDATA\[.*?(?:\]\]>(?!<!\[CDATA\[)|$)/sy;
 
 class MarkupWalker<Context> {
@@ -93,9 +93,7 @@ class MarkupWalker<Context> {
       else read = this.#comment(start);
     }
 
-    if (read < text.length) {
-      visitor.text?.({ start: read, end: text.length }, this.#current.context, 'text');
-    }
+    if (read < text.length) visitor.text?.({ start: read, end: text.length }, this.#current.context, 'text');
     while (this.#current.parent) this.#close(text.length);
   }
 
@@ -173,7 +171,7 @@ function languageIn(name: string, language: Language) {
   return htmlIntegrationPoints[language].has(name) ? 'html' : language;
 }
 
-/** Finds the next `<` that begins a tag or a comment. Before anything else than a letter, `/`, `!` or `?`, it is text. */
+/** Finds the next `<` of a tag or a comment. A `<` before anything but a letter, `/`, `!` or `?` is text. */
 function markupAt(text: string, from: number) {
   for (let index = text.indexOf('<', from); index !== -1; index = text.indexOf('<', index + 1)) {
     const next = text[index + 1];

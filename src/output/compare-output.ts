@@ -20,7 +20,7 @@ export interface PageToBuild {
 
 /** How the files of an output differ from its record. */
 export interface OutputComparison {
-  /** Files that do not show what the record says: missing, rolled back, or without snippets. */
+  /** Files that do not show what the record says: missing, rolled back, or built without the integration. */
   toBuild: PageToBuild[];
   /** The names of files that another program has written, and that still show the contents on record. */
   modified: string[];
@@ -78,9 +78,8 @@ function reasonForChange(
 }
 
 /** The warning about files that another program has written. */
-export function describeModified(names: readonly string[]): string {
-  return `Changed after the build, and still with the contents on record: ${listNames(names)}. A refresh does not write to these.`;
-}
+export const describeModified = (names: readonly string[]): string =>
+  `Changed after the build, and still with the contents on record: ${listNames(names)}. A refresh does not write to these.`;
 
 /** Says whether a file holds an embed that has still to be replaced. */
 export type EmbedFinder = (file: ReadableFile) => boolean;

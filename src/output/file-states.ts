@@ -55,7 +55,7 @@ export async function finalizeFiles(
   return finalized;
 }
 
-/** The state of a file that was just written. The hashes of its last record become previous, latest first. */
+/** The state of a file just written. The hashes of its last record become previous ones, latest first. */
 export function toFileState(
   { size, mtimeMs }: FileStats,
   hash: string,
@@ -71,7 +71,7 @@ export function toFileState(
   };
 }
 
-/** The hashes that a file may have now: as recorded, or as an interrupted refresh or `inline` was writing it. */
+/** The hashes that a file may have now: as on record, or as an interrupted refresh or `inline` writes it. */
 export const possibleHashes = ({ hash, expectedHashes = [] }: ManifestFile): Set<string> =>
   new Set([hash, ...expectedHashes]);
 

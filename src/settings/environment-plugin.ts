@@ -25,7 +25,7 @@ export const environmentPlugin = (
   },
 });
 
-/** The key is public as soon as a public variable contains it: any page may use the variable, if not today. */
+/** A key in a public variable is public: any page may use the variable, if not today. */
 function refuseExposedKey(key: string, publicVariables: Record<string, unknown>): void {
   const search = keySearch(key);
   const names = Object.keys(publicVariables).filter((name) => search.isIn(String(publicVariables[name])));

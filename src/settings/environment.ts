@@ -72,9 +72,7 @@ async function readEnvFiles(directory: string, mode: string): Promise<Environmen
 
   // Loading Vite takes as long as a short command: it is only loaded for files that exist.
   const astro = files.length > 0 && astroPackage(directory);
-  if (!astro) {
-    return Object.assign({}, ...files.map((file) => parseEnv(readFileSync(file, 'utf8'))));
-  }
+  if (!astro) return Object.assign({}, ...files.map((file) => parseEnv(readFileSync(file, 'utf8'))));
   // Astro's Vite may be another version than the one that this package would find.
   const vite = createRequire(astro).resolve('vite');
   const { loadEnv }: typeof import('vite') = await import(pathToFileURL(vite).href);

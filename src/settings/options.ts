@@ -127,20 +127,8 @@ export interface SnippetsOptions {
   classes?: boolean | undefined;
 }
 
-/** Options that have no default, and mean the same once they are validated. */
-type UnchangedOption =
-  | 'renderBaseUrl'
-  | 'retrieveBaseUrl'
-  | 'ca'
-  | 'editUrl'
-  | 'params'
-  | 'sanitize'
-  | 'links'
-  | 'csp'
-  | 'images';
-
-/** The options once they are validated: with defaults, durations in milliseconds, and one pattern as a list. */
-export interface ParsedOptions extends Pick<SnippetsOptions, UnchangedOption> {
+/** The options with defaults, once they are validated: durations in milliseconds, and one pattern as a list. */
+interface OptionsWithDefaults {
   concurrency: number;
   timeout: number;
   patience: number;
@@ -157,11 +145,14 @@ export interface ParsedOptions extends Pick<SnippetsOptions, UnchangedOption> {
   classes: boolean;
 }
 
+/** The options once they are validated. Options without a default mean the same as they are written. */
+export type ParsedOptions = Omit<SnippetsOptions, keyof OptionsWithDefaults> & OptionsWithDefaults;
+
 /** The rules that are applied to content before it goes into a page as HTML. */
 export interface HtmlRules extends Pick<ParsedOptions, 'sanitize' | 'scripts' | 'strict'> {
   /** Whether the classes that a snippet uses are collected. */
   classes?: boolean | undefined;
-  /** How inline scripts and styles are treated: not at all, with a warning, or with hashes in the page's policy. */
+  /** How inline scripts and styles are treated: not at all, with a warning, or with hashes in the policy. */
   policy: 'none' | 'warn' | 'hash';
   /** Puts the site's base before root-relative URLs, if it is set. */
   links?: Pick<SiteUrls, 'base' | 'trailingSlash'> | undefined;

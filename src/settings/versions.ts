@@ -25,7 +25,7 @@ export function headersOf(parameters: { routeToHeaders: RouteToHeaders }): Route
   return parameters.routeToHeaders ?? experimentalRouteToHeaders ?? new Map();
 }
 
-/** Whether Vite has an environment for prerendered pages, as since Astro 6. Before, they are part of `ssr`. */
+/** Whether Vite has an environment for prerendered pages, as since Astro 6. Until then, `ssr` has them. */
 export const separatesPrerendered = (config: { environments?: Record<string, unknown> }): boolean =>
   Boolean(config.environments?.['prerender']);
 
@@ -33,7 +33,7 @@ export const separatesPrerendered = (config: { environments?: Record<string, unk
 export const astroMajor = (root: string): number =>
   Number.parseInt(JSON.parse(readFileSync(astroPackage(root) ?? '', 'utf8')).version, 10);
 
-/** The package.json of the project's Astro, or else of the Astro that this package finds: a workspace may differ. */
+/** The package.json of the project's Astro, or of the one that this package finds: a workspace may differ. */
 export function astroPackage(root: string): string | undefined {
   for (const from of [join(root, 'package.json'), import.meta.url]) {
     try {

@@ -34,16 +34,14 @@ export function cleanText(text: string): string {
 }
 
 /** Makes text of any length safe, as `cleanText` does, and keeps tabs, line feeds and indentation. */
-export function cleanLines(text: string): string {
-  return withoutKeysAndCommands(text.replace(escapeSequences, '').replace(unprintableInLines, ''));
-}
+export const cleanLines = (text: string): string =>
+  withoutKeysAndCommands(text.replace(escapeSequences, '').replace(unprintableInLines, ''));
 
 /** Returns the message of an error as clean text, or any other thrown value, which may be `undefined`. */
-export function reasonOf(thrown: unknown): string {
-  return cleanText(String((thrown as Error | undefined)?.message ?? thrown));
-}
+export const reasonOf = (thrown: unknown): string =>
+  cleanText(String((thrown as Error | undefined)?.message ?? thrown));
 
-/** Writes JSON whose strings are safe to show and keep their meaning: characters are escaped instead of removed. */
+/** Writes JSON whose strings are safe to show and keep their meaning: characters are escaped, not removed. */
 export function cleanJson(value: unknown, indent = 2): string {
   const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(value, hideKeysInValue, indent)

@@ -1,9 +1,8 @@
 import ms, { type StringValue } from 'ms';
 
 /** Formats a number with its noun: `1 page`, `2 pages`. */
-export function count(number: number, singular: string, plural = `${singular}s`): string {
-  return `${number} ${number === 1 ? singular : plural}`;
-}
+export const count = (number: number, singular: string, plural = `${singular}s`): string =>
+  `${number} ${number === 1 ? singular : plural}`;
 
 /** Formats a duration: `12ms`, `1.25s`, `3m`; or `3 minutes` with `long`. Minutes and more are rounded up. */
 export function formatDuration(milliseconds: number, display?: 'long'): string {

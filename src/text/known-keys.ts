@@ -2,7 +2,7 @@
 export interface KeySearch {
   /** Whether the key occurs in a text or file. */
   isIn(text: Buffer | string): boolean;
-  /** Replaces the key with `[API key]`. A text that was cut may end with the start of a key, which is removed. */
+  /** Replaces the key with `[API key]`, and removes the start of a key at the end of text that was cut. */
   hide(text: string, isCut: boolean): string;
 }
 
@@ -20,16 +20,14 @@ export function protectKey(key: string): void {
 }
 
 /** Whether a protected key occurs in a text or file. */
-export function containsKnownKey(text: Buffer | string): boolean {
-  return keySearches[knownKeysSymbol]?.some((search) => search.isIn(text)) ?? false;
-}
+export const containsKnownKey = (text: Buffer | string): boolean =>
+  keySearches[knownKeysSymbol]?.some((search) => search.isIn(text)) ?? false;
 
 /** Hides the protected keys in text from which escape sequences were removed: a sequence may split a key. */
-export function hideKnownKeys(text: string, isCut = false): string {
-  return keySearches[knownKeysSymbol]?.reduce((hidden, search) => search.hide(hidden, isCut), text) ?? text;
-}
+export const hideKnownKeys = (text: string, isCut = false): string =>
+  keySearches[knownKeysSymbol]?.reduce((hidden, search) => search.hide(hidden, isCut), text) ?? text;
 
-/** Creates a search for an API key: as it is, escaped for HTML, JSON or a URL, in hexadecimal and in base64. */
+/** Creates a search for an API key: plain, escaped for HTML, JSON or a URL, in hexadecimal and in base64. */
 export function keySearch(key: string): KeySearch {
   const encodedForms = encodedFormsOf(key);
   const escapedForm = [...key].map(characterPattern).join('\\s*');
@@ -83,7 +81,7 @@ function encodedFormsOf(key: string) {
 
 const htmlNames: Record<string, string> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' };
 
-/** Matches a character of a key. Other characters than letters and digits may be escaped for HTML, JSON or a URL. */
+/** Matches a character of a key. All but letters and digits may be escaped for HTML, JSON or a URL. */
 function characterPattern(character: string) {
   if (/[A-Za-z0-9]/.test(character)) return character;
   const code = character.charCodeAt(0);

@@ -12,10 +12,7 @@ import { digestFinder, precacheFinder } from './revisions.ts';
 export interface DerivedFile extends SiteFile {
   /** Whether the file is in a copy of the output that an adapter has made. */
   isCopy: boolean;
-  /**
-   * The name of the page that the file is a copy of, such as `404.html` for `200.html`. It is written with
-   * that page.
-   */
+  /** The name of the page that the file copies, such as `404.html` for `200.html`. Both are written together. */
   page?: string;
   /** A shell command that makes the file again, if one is known. */
   rebuild?: string;
@@ -111,11 +108,10 @@ function findTrace({ file, name }: SiteFile, finders: readonly TraceFinder[]): T
 }
 
 /** Words a trace as the object of a sentence. */
-function describeTrace(trace: Trace): string {
-  return trace.kind === 'revision' ? `the revision of ${trace.page}` : `what snippet ${trace.snippetId} was`;
-}
+const describeTrace = (trace: Trace): string =>
+  trace.kind === 'revision' ? `the revision of ${trace.page}` : `what snippet ${trace.snippetId} was`;
 
-/** The command that makes a Pagefind index again. Pagefind would leave old files there, so they are removed. */
+/** The command that makes a Pagefind index again. The old files go first: Pagefind would leave these there. */
 function searchIndexCommand({ shown }: SiteFolder, index: string): string {
   const quoted = (path: string) => (/^[\w./-]+$/.test(path) ? path : `"${path}"`);
   const where = index === 'pagefind' ? '' : ` --output-subdir ${quoted(index)}`;
