@@ -61,9 +61,16 @@ export interface EmbedFault {
   outer?: number | undefined;
 }
 
-/** The findings of a scan, each list in the order of the file. A warning is a place that deserves a look. */
+/** A place in a file that deserves a look. */
+export interface ScanWarning {
+  /** A byte offset in the file. */
+  start: number;
+  flaw: DoubtfulFlaw;
+}
+
+/** The findings of a scan, each list in the order of the file. */
 export interface ScanResults {
   embeds: FoundEmbed[];
   faults: EmbedFault[];
-  warnings: { start: number; flaw: DoubtfulFlaw }[];
+  warnings: ScanWarning[];
 }
