@@ -20,15 +20,15 @@ export interface PageToBuild {
 
 /** How the files of an output differ from its record. */
 export interface OutputComparison {
-  /** Files that do not show what the record says: missing, rolled back, or built without the integration. */
+  /** Files that do not show what the record says: missing, rolled back, or without snippets. */
   toBuild: PageToBuild[];
   /** The names of files that another program has written, and that still show the contents on record. */
   modified: string[];
 }
 
 /**
- * Compares the files of an output with its record: they may have been deleted, rolled back, or written
- * without the integration. Sizes and times are compared first, and bytes where these differ.
+ * Compares the files of an output with its record: it may have been deleted, rolled back, or built without
+ * the integration. Sizes and times are compared first, and bytes where these differ.
  */
 export async function compareOutput(manifest: Manifest): Promise<OutputComparison> {
   const { output, files, snippets } = manifest;

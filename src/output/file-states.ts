@@ -55,7 +55,7 @@ export async function finalizeFiles(
   return finalized;
 }
 
-/** The state of a file just written. The hashes of its last record become previous ones, latest first. */
+/** The state of a file that was just written. The hashes of its last record become previous, latest first. */
 export function toFileState(
   { size, mtimeMs }: FileStats,
   hash: string,

@@ -22,7 +22,7 @@ export function siteFolders({ output, copies = [] }: Manifest, cwd: string): Sit
   });
 }
 
-/** A file in one of the folders. In a copy, its name is its path from the working folder: people know it so. */
+/** A file in one of the folders. In a copy, people know it by its path from the working directory. */
 export function fileIn({ directory, isCopy, shown }: SiteFolder, name: string): SiteFile {
   return { file: join(directory, name), name: isCopy ? posix.join(shown, name) : name };
 }

@@ -111,7 +111,7 @@ function findTrace({ file, name }: SiteFile, finders: readonly TraceFinder[]): T
 const describeTrace = (trace: Trace): string =>
   trace.kind === 'revision' ? `the revision of ${trace.page}` : `what snippet ${trace.snippetId} was`;
 
-/** The command that makes a Pagefind index again. The old files go first: Pagefind would leave these there. */
+/** The command that makes a Pagefind index again. Pagefind would leave old files there, so they are removed. */
 function searchIndexCommand({ shown }: SiteFolder, index: string): string {
   const quoted = (path: string) => (/^[\w./-]+$/.test(path) ? path : `"${path}"`);
   const where = index === 'pagefind' ? '' : ` --output-subdir ${quoted(index)}`;

@@ -9,7 +9,7 @@ export interface SiteChanges {
   currentContents: Contents;
   /** The indexes of the snippets that change. */
   changedSnippets: ReadonlySet<number>;
-  /** Whether a file may have been made from pages of the site. Pages themselves, and older files, were not. */
+  /** Says whether a file may have been made from pages. Pages themselves, and older files, were not. */
   mayBeDerived(file: SiteFile): boolean;
 }
 

@@ -4,7 +4,7 @@ import { textOf } from '../../markup/text-of.ts';
 import type { SiteFile } from '../site-files.ts';
 import type { SiteChanges, TraceFinder } from './finder.ts';
 
-/** In characters. A shorter text may stand in a file for another reason, unless its neighbors do, too. */
+/** A text with fewer characters may be in a file for another reason, unless its neighbors are there, too. */
 const unambiguousLength = 16;
 
 /** How many characters on each side count as the neighbors of a short text. */
@@ -25,7 +25,7 @@ interface Needle {
   inContext?: Set<string>;
 }
 
-/** Finds old contents of changed snippets, as in `search.json`, and their scripts' hashes, as in `_headers`. */
+/** Finds old contents of snippets, as in `search.json`, and hashes of their scripts, as in `_headers`. */
 export function oldTextFinder(changes: SiteChanges, changingPages: readonly SiteFile[]): TraceFinder {
   const needles = listNeedles(changes);
   return (fileText) => {

@@ -10,7 +10,7 @@ const digestAlgorithms = ['md5', 'sha1', 'sha256', 'sha384', 'sha512'];
 /** What may be a digest: in hexadecimal, or in base64 without padding. */
 const digestPatterns = [/[0-9a-f]{32,}/g, /[A-Za-z0-9+/]{22,}/g];
 
-/** Finds digests of pages, in hexadecimal or base64. Pages are hashed once a text has what may be a digest. */
+/** Finds digests of pages. The pages are hashed once a text has what may be a digest. */
 export function digestFinder(pages: readonly SiteFile[]): TraceFinder {
   let pageByDigest: Map<string, string> | undefined;
   const digestsOf = ({ file, name }: SiteFile) => {
@@ -38,7 +38,7 @@ export function digestFinder(pages: readonly SiteFile[]): TraceFinder {
 const precacheEntry = /\{[^{}]*\brevision["']?\s*:\s*["'`][^{}]*\}/g;
 const precacheUrl = /["']?\burl["']?\s*:\s*["'`]([^"'`]*)["'`]/;
 
-/** Finds changing pages in Workbox precache lists. Entries without a revision stay the same in a build, too. */
+/** Finds changing pages in Workbox precache lists. A build does not change entries without a revision. */
 export function precacheFinder(directory: string, changingPages: readonly SiteFile[]): TraceFinder {
   const changing = new Set(changingPages.map(({ name }) => name));
   const exists = (name: string) => changing.has(name) || statsOf(join(directory, name))?.isFile();
