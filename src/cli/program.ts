@@ -1,10 +1,9 @@
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { packageVersion } from '../settings/versions.ts';
-import type { Cli } from './terminal/cli.ts';
-import type { CliHost } from './terminal/cli-host.ts';
+import { parseDuration } from '../text/format.ts';
 import { exitCodes } from './terminal/exit-codes.ts';
-import { parseCommand, parseInterval, parseListen } from './terminal/option-values.ts';
-import { Terminal } from './terminal/terminal.ts';
+import { type Cli, type CliHost, Terminal } from './terminal/terminal.ts';
+import type { ListenAddress } from './webhook-server.ts';
 
 /** Runs a command line. @returns the exit status of the process */
 export async function runCli(argv: readonly string[], host: CliHost): Promise<number> {
@@ -150,4 +149,30 @@ function addWritingCommand(program: Command, name: string, ownMeanings: StatusMe
     .option('--skip-modified', 'skip pages that were changed after the build')
     .option('--after <command>', afterHelp, parseCommand)
     .addHelpText('after', listsHelp);
+}
+
+/** Parses the time between two checks. @returns milliseconds */
+function parseInterval(text: string): number {
+  const milliseconds = parseDuration(text) ?? 0;
+  if (milliseconds >= 1_000) return milliseconds;
+  throw new InvalidArgumentError('Expected a duration of at least 1s, such as 30s or 5m.');
+}
+
+/**
+ * Parses a host and a port. A host that a URL would write in another way is refused: `127.1` is an IP address
+ * in a URL, and would be looked up as a name here.
+ */
+function parseListen(text: string): ListenAddress {
+  const [, host = '', port] = /^(.+):(\d{1,5})$/.exec(text) ?? [];
+  const { hostname } = URL.parse(`http://${text}`) ?? {};
+  if (hostname === host.toLowerCase()) {
+    return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) };
+  }
+  throw new InvalidArgumentError('Expected a host and a port, such as 127.0.0.1:8787 or [::1]:8787.');
+}
+
+/** Refuses an empty command, which would succeed. The shell passes one if a variable in it is not set. */
+function parseCommand(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('Expected a command.');
+  return text;
 }

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Cli } from '../../src/cli/terminal/cli.ts';
+import type { Cli } from '../../src/cli/terminal/terminal.ts';
 import { type Clock, systemClock } from '../../src/client/clock.ts';
 import { copyOfEverything } from '../support/site/everything.ts';
 import { type CliResult, testContext } from '../support/tools/cli.ts';

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import markdownIt from 'markdown-it';
 import { expect, test } from 'vitest';
-import { checkText } from '../../src/cli/commands/check.ts';
-import { appendStepSummary } from '../../src/cli/commands/step-summary.ts';
+import { appendStepSummary, checkText } from '../../src/cli/commands/check.ts';
 import { elementsOf } from '../../src/content/parse.ts';
 import { textOf } from '../../src/markup/text-of.ts';
 import { folderWith } from '../support/site/folder.ts';

@@ -1,17 +1,17 @@
+import { appendFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { escapeText } from 'entities/escape';
 import { compareOutput, describeModified } from '../../output/compare-output.ts';
+import { cleanLines } from '../../text/clean-text.ts';
 import { count } from '../../text/format.ts';
 import { isInsideCommand, withCommandLock } from '../deploy/command-lock.ts';
 import { deploy, deployPending, markForDeploy, readDeployed, refreshPending } from '../deploy/deployments.ts';
 import type { CheckOutput, NotWritten } from '../json-output.ts';
+import { notWrittenLines, snippetLines, toPlacedSnippet } from '../project/describe-snippets.ts';
 import { checkPatience, type FetchedChanges, fetchChanges } from '../project/fetch-changes.ts';
-import { notWrittenLines, snippetLines } from '../project/lines.ts';
 import { findRecord, type Project, readProject } from '../project/open-project.ts';
-import { toPlacedSnippet } from '../project/placed-snippet.ts';
-import type { Cli } from '../terminal/cli.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
-import { toFailureResult } from '../terminal/failure-result.ts';
-import type { CommandResult } from '../terminal/terminal.ts';
-import { appendStepSummary } from './step-summary.ts';
+import { exitCodes, toFailureResult } from '../terminal/exit-codes.ts';
+import type { Cli, CommandResult } from '../terminal/terminal.ts';
 
 interface CheckOptions {
   /** A command to run if something has changed. */
@@ -140,4 +140,28 @@ export function checkText({ compared, changed, unfinished }: CommandResult<Check
   if (lines.length > 0) return lines.join('\n');
   if (compared === 0) return 'The site shows no snippets.';
   return `Nothing has changed: ${count(compared, 'snippet')} ${compared === 1 ? 'matches' : 'match'} the last build.`;
+}
+
+/**
+ * The longest text, in characters. GitHub refuses a summary of more than 1 MiB, and an escaped character
+ * takes at most six bytes.
+ */
+const maxSummaryLength = 100_000;
+
+/**
+ * Adds text to the job summary of GitHub Actions, if the command runs there. A summary that cannot be written
+ * does not fail the check.
+ */
+export function appendStepSummary({ cwd, env, terminal }: Cli, text: string): void {
+  const file = env['GITHUB_STEP_SUMMARY'];
+  if (!file) return;
+  const note = text.length > maxSummaryLength ? '\n… The rest is in the log of this step.' : '';
+  // The text contains names from outside. Nothing in a `<pre>` element is read as Markdown, and no escaped
+  // text as HTML.
+  const html = escapeText(cleanLines(text.slice(0, maxSummaryLength) + note));
+  try {
+    appendFileSync(resolve(cwd, file), `### Snippets\n\n<pre>${html}</pre>\n\n`);
+  } catch (error) {
+    terminal.printError(`The step summary could not be written: ${(error as NodeJS.ErrnoException).code}`);
+  }
 }

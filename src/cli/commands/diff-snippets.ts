@@ -2,8 +2,8 @@ import { findChangedSnippets } from '../../record/changes.ts';
 import type { RefreshPlan } from '../../refresh/plan-refresh.ts';
 import { count } from '../../text/format.ts';
 import type { RefreshOutput } from '../json-output.ts';
+import { toShownFile } from '../project/describe-snippets.ts';
 import type { FetchedChanges } from '../project/fetch-changes.ts';
-import { toShownFile } from '../project/placed-snippet.ts';
 
 type SnippetDiffs = NonNullable<RefreshOutput['diffs']>;
 

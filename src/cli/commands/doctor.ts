@@ -10,13 +10,11 @@ import { environmentVariables } from '../../settings/environment.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { formatDuration } from '../../text/format.ts';
 import type { DoctorOutput } from '../json-output.ts';
-import { describeSnippet } from '../project/lines.ts';
+import { describeSnippet } from '../project/describe-snippets.ts';
 import { readProject } from '../project/open-project.ts';
 import { readSettings } from '../project/project-settings.ts';
-import type { Cli } from '../terminal/cli.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
-import { toFailureResult } from '../terminal/failure-result.ts';
-import type { CommandResult } from '../terminal/terminal.ts';
+import { exitCodes, toFailureResult } from '../terminal/exit-codes.ts';
+import type { Cli, CommandResult } from '../terminal/terminal.ts';
 
 type Check = DoctorOutput['checks'][number];
 

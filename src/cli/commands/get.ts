@@ -3,10 +3,10 @@ import { userError } from '../../failures/errors.ts';
 import { cleanText } from '../../text/clean-text.ts';
 import { count, formatBytes, formatDuration } from '../../text/format.ts';
 import { containsKnownKey } from '../../text/known-keys.ts';
-import { openFetcher } from '../project/open-fetcher.ts';
+import { openFetcher } from '../project/fetch-changes.ts';
 import { readProject } from '../project/open-project.ts';
 import { readSettings } from '../project/project-settings.ts';
-import type { Cli } from '../terminal/cli.ts';
+import type { Cli } from '../terminal/terminal.ts';
 
 /**
  * The command `get`: prints the content of one snippet, as a build would show it. Only the content goes to

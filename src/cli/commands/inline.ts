@@ -17,7 +17,7 @@ import { resolveSettings, type Settings } from '../../settings/settings.ts';
 import { keySearch } from '../../text/known-keys.ts';
 import { requireFolder } from '../project/open-project.ts';
 import { readVariables } from '../project/project-settings.ts';
-import type { Cli } from '../terminal/cli.ts';
+import type { Cli } from '../terminal/terminal.ts';
 
 /**
  * The command `inline`: inlines snippets into the files that a generator other than Astro has written.

@@ -1,12 +1,10 @@
 import { findUsage } from '../../record/changes.ts';
 import type { Manifest } from '../../record/manifest.ts';
 import type { ListOutput } from '../json-output.ts';
-import { snippetLines } from '../project/lines.ts';
+import { snippetLines, toPlacedSnippet } from '../project/describe-snippets.ts';
 import { openProject } from '../project/open-project.ts';
-import { toPlacedSnippet } from '../project/placed-snippet.ts';
-import type { Cli } from '../terminal/cli.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
-import type { CommandResult } from '../terminal/terminal.ts';
+import type { Cli, CommandResult } from '../terminal/terminal.ts';
 
 /** The command `list`: lists the snippets of the last build with their places. Asks no service. */
 export async function list(cli: Cli): Promise<void> {

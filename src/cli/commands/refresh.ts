@@ -11,13 +11,11 @@ import { waitOptions, withCommandLock } from '../deploy/command-lock.ts';
 import { markForDeploy, readDeployed, refreshPending } from '../deploy/deployments.ts';
 import { type ChangedFiles, runWithLists } from '../deploy/run-command.ts';
 import type { NotWritten, RefreshOutput } from '../json-output.ts';
+import { describeSnippet, notWrittenLines, toShownFile } from '../project/describe-snippets.ts';
 import { type FetchedChanges, fetchChanges } from '../project/fetch-changes.ts';
-import { describeSnippet, notWrittenLines } from '../project/lines.ts';
 import { findRecord, readProject } from '../project/open-project.ts';
-import { toShownFile } from '../project/placed-snippet.ts';
-import type { Cli } from '../terminal/cli.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
-import type { CommandResult } from '../terminal/terminal.ts';
+import type { Cli, CommandResult } from '../terminal/terminal.ts';
 import { diffSnippets } from './diff-snippets.ts';
 
 export interface RefreshOptions {

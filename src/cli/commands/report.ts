@@ -8,9 +8,8 @@ import { cleanText } from '../../text/clean-text.ts';
 import { count, formatBytes, formatDuration } from '../../text/format.ts';
 import type { ReportOutput } from '../json-output.ts';
 import { openProject } from '../project/open-project.ts';
-import type { Cli } from '../terminal/cli.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
-import type { CommandResult } from '../terminal/terminal.ts';
+import type { Cli, CommandResult } from '../terminal/terminal.ts';
 import { listSnippets } from './list.ts';
 
 type ReportedSnippet = ReportOutput['snippets'][number];

@@ -3,12 +3,11 @@ import { formatDuration } from '../../text/format.ts';
 import { deploy, markForDeploy, needsDeploy } from '../deploy/deployments.ts';
 import { runWithLists } from '../deploy/run-command.ts';
 import type { NotWritten, RefreshOutput, WatchEvent } from '../json-output.ts';
+import { notWrittenLines } from '../project/describe-snippets.ts';
 import { checkPatience } from '../project/fetch-changes.ts';
-import { notWrittenLines } from '../project/lines.ts';
 import { readProject } from '../project/open-project.ts';
-import type { Cli } from '../terminal/cli.ts';
-import { exitCodes } from '../terminal/exit-codes.ts';
-import { toFailureResult } from '../terminal/failure-result.ts';
+import { exitCodes, toFailureResult } from '../terminal/exit-codes.ts';
+import type { Cli } from '../terminal/terminal.ts';
 import { type RefreshOptions, refreshSite } from './refresh.ts';
 
 /** The options of a turn. */

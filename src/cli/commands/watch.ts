@@ -3,8 +3,8 @@ import { withCommandLock } from '../deploy/command-lock.ts';
 import { markForDeploy } from '../deploy/deployments.ts';
 import { findRecord, readProject, requireRecord } from '../project/open-project.ts';
 import { readVariables } from '../project/project-settings.ts';
-import type { Cli } from '../terminal/cli.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
+import type { Cli } from '../terminal/terminal.ts';
 import { type ListenAddress, listen, readWebhookSecret } from '../webhook-server.ts';
 import { type PrintEvent, type TurnOptions, WatchTurns } from './watch-turns.ts';
 

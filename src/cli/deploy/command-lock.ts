@@ -1,6 +1,6 @@
 import { holderOf, type WaitOptions, waitForLock } from '../../record/lock.ts';
 import { commandLockFile } from '../../record/record-paths.ts';
-import type { Cli } from '../terminal/cli.ts';
+import type { Cli } from '../terminal/terminal.ts';
 
 /**
  * The variable with the tokens of the locks that are held by the processes which run this one. They wait for

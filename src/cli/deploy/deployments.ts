@@ -2,9 +2,9 @@ import { readFile, rm } from 'node:fs/promises';
 import { writeAtomically } from '../../files/write.ts';
 import type { Manifest } from '../../record/manifest.ts';
 import type { NotWritten } from '../json-output.ts';
+import { toShownFile } from '../project/describe-snippets.ts';
 import { type Project, readProject } from '../project/open-project.ts';
-import { toShownFile } from '../project/placed-snippet.ts';
-import type { Cli } from '../terminal/cli.ts';
+import type { Cli } from '../terminal/terminal.ts';
 import { type ChangedFiles, runWithLists } from './run-command.ts';
 
 /**

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ShownFile } from '../json-output.ts';
-import type { Cli } from '../terminal/cli.ts';
+import type { Cli } from '../terminal/terminal.ts';
 
 /** The files that a command is about; `undefined` if it may be any file. */
 export type ChangedFiles = readonly ShownFile[] | undefined;

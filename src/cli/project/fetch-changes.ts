@@ -6,9 +6,9 @@ import { type ChangedSnippet, findChangedSnippets, usesFromManifest } from '../.
 import { hashOf, type Manifest, type RecordedSnippet, toRecordedContent } from '../../record/manifest.ts';
 import type { RefreshedSite } from '../../refresh/refreshed-site.ts';
 import { cacheFolders, type Settings } from '../../settings/settings.ts';
+import { type FetcherOptions, SnippetFetcher } from '../../snippets/snippet-fetcher.ts';
 import { count } from '../../text/format.ts';
-import type { Cli } from '../terminal/cli.ts';
-import { openFetcher } from './open-fetcher.ts';
+import type { Cli } from '../terminal/terminal.ts';
 import { type BuiltProject, type Project, requireRecord } from './open-project.ts';
 import { readSettings } from './project-settings.ts';
 
@@ -128,3 +128,18 @@ function findRecordedImages(
 }
 
 const imagesOf = ({ content }: RecordedSnippet) => content?.images ?? [];
+
+/**
+ * Opens a fetcher that asks for the current content of each snippet. Warnings about content are not printed:
+ * a command prints those that concern it.
+ */
+export function openFetcher(cli: Cli, settings: Settings, options: Partial<FetcherOptions>): SnippetFetcher {
+  return new SnippetFetcher(settings, {
+    warn: () => {},
+    notify: cli.terminal.printError,
+    parts: { clock: cli.clock },
+    alwaysAsk: true,
+    remember: true,
+    ...options,
+  });
+}

@@ -8,7 +8,7 @@ import { type ManifestFlaw, readManifest } from '../../record/manifest-file.ts';
 import { missingNote } from '../../record/missing-note.ts';
 import { listManifests, manifestOf, manifestsIn } from '../../record/record-paths.ts';
 import { cleanText } from '../../text/clean-text.ts';
-import type { Cli } from '../terminal/cli.ts';
+import type { Cli } from '../terminal/terminal.ts';
 
 interface ProjectPaths {
   /** The folder that the command runs in. Paths of the command line are relative to it. */

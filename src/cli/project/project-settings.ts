@@ -3,7 +3,7 @@ import type { Manifest } from '../../record/manifest.ts';
 import { type Environment, environmentVariables, readEnvironment } from '../../settings/environment.ts';
 import { parseOptions } from '../../settings/parse-options.ts';
 import { resolveSettings, type Settings } from '../../settings/settings.ts';
-import type { CliHost } from '../terminal/cli-host.ts';
+import type { CliHost } from '../terminal/terminal.ts';
 
 /** The variables and the folder of the process that a command runs in. */
 type HostEnvironment = Pick<CliHost, 'cwd' | 'env'>;

@@ -1,11 +1,51 @@
+import type { EventEmitter } from 'node:events';
 import { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
+import type { Clock } from '../../client/clock.ts';
 import { cleanJson, cleanLines, cleanText } from '../../text/clean-text.ts';
 import { type Progress, throttledProgress } from '../../text/progress.ts';
 import type { Document } from '../json-output.ts';
-import type { CliHost, OutputStream } from './cli-host.ts';
-import { exitCodes } from './exit-codes.ts';
-import { toFailureResult } from './failure-result.ts';
+import { exitCodes, toFailureResult } from './exit-codes.ts';
+
+/** Standard output or standard error. */
+export interface OutputStream {
+  write(text: string | Uint8Array): unknown;
+  /**
+   * A descriptor that commands started by this one can write to. Without it, their output is read and passed
+   * on.
+   */
+  fd?: number;
+  isTTY?: boolean;
+  /** The width of the terminal, in characters. */
+  columns?: number;
+}
+
+/** The parts of a process that the command line uses. Tests pass their own. */
+export interface CliHost {
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  /** The standard input of commands that are started by this one. @default 'ignore' */
+  stdin?: 'inherit' | 'ignore';
+  stdout: OutputStream;
+  stderr: OutputStream;
+  clock: Clock;
+  /** Emits `SIGINT` and `SIGTERM`, and `SIGPIPE` when nothing reads the output any more. */
+  signals?: Pick<EventEmitter, 'on' | 'off'>;
+}
+
+/**
+ * The parameter of every command: the host, a terminal to print to, and the options before the name of the
+ * command.
+ */
+export interface Cli extends CliHost {
+  terminal: Terminal;
+  /** The path of the record that `--manifest` names; absent if the record is to be looked for. */
+  manifest?: string | undefined;
+  /** The folder that `--output` names: the output, if it was moved after the build. */
+  output?: string | undefined;
+  /** Aborted when a `watch` ends: nothing more is begun then. */
+  signal?: AbortSignal;
+}
 
 /**
  * The result of a command: its JSON document, without the fields that are the same in all of its documents.

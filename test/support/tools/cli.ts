@@ -2,9 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Command } from 'commander';
 import { onTestFinished } from 'vitest';
 import { createProgram, runCli } from '../../../src/cli/program.ts';
-import type { Cli } from '../../../src/cli/terminal/cli.ts';
-import type { CliHost, OutputStream } from '../../../src/cli/terminal/cli-host.ts';
-import { Terminal } from '../../../src/cli/terminal/terminal.ts';
+import { type Cli, type CliHost, type OutputStream, Terminal } from '../../../src/cli/terminal/terminal.ts';
 import { type Clock, systemClock } from '../../../src/client/clock.ts';
 import { cleanEnvironment } from './environment.ts';
 
