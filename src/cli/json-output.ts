@@ -51,13 +51,9 @@ export interface ShownSnippet extends PlacedSnippet {
 interface ContentFacts {
   /** A hash of the content: equal for equal contents. */
   hash: string;
-  /**
-   * Whether the content was rendered or retrieved: variant B or A of the service (specification, section 4).
-   */
+  /** Whether the content was rendered (variant B; specification, section 4) or retrieved (variant A). */
   variant: 'render' | 'retrieve';
-  /** When the content was fetched. */
   fetchedAt: string;
-  /** The size of the content. */
   bytes: number;
   /** How long the service took. */
   milliseconds: number;
@@ -73,9 +69,7 @@ export interface NotWritten {
 
 /** A file that was written, or would be. */
 interface WrittenFile extends ShownFile {
-  /**
-   * The snippets that change in the file. A hash is absent if children were shown before, or are shown now.
-   */
+  /** The snippets that change in the file. A hash is absent where children were shown, or now are. */
   snippets: (Request & { oldHash?: string | undefined; newHash?: string | undefined })[];
 }
 
@@ -91,28 +85,19 @@ interface Failure {
 
 /** `list --json`: the snippets of the last build. */
 export interface ListOutput extends Document<'list'> {
-  /** When the site was built. */
   builtAt: string;
-  /** When the site was last refreshed; absent since the build. */
+  /** When the site was last refreshed; absent if not since the build. */
   refreshedAt?: string | undefined;
   snippets: ShownSnippet[];
 }
 
-/**
- * `check --json`: which snippets have changed since the build. With `--exec`, the process exits with the
- * status of that command instead of `exitStatus`.
- */
+/** `check --json`: which snippets have changed since the build. With `--exec`, the process exits with its status. */
 export interface CheckOutput extends Document<'check'> {
   /** How many snippets were compared with the service. */
   compared: number;
-  /**
-   * The snippets that have changed, with the hash of the new content; absent if the snippet no longer exists.
-   */
+  /** The snippets that have changed, with the hash of the new content; absent if it no longer exists. */
   changed: (PlacedSnippet & { newHash?: string | undefined })[];
-  /**
-   * What earlier commands have left undone. With `--output`, also files of the output that only a build can
-   * update.
-   */
+  /** What earlier commands have left undone. With `--output`, also files that only a build can update. */
   unfinished: NotWritten[];
 }
 
@@ -135,9 +120,7 @@ export interface RefreshOutput extends Document<'refresh'> {
 export interface DoctorOutput extends Document<'doctor'> {
   /** Whether no check failed. */
   ready: boolean;
-  /**
-   * The checks in the order in which they were made. Some failures leave out the checks that would follow.
-   */
+  /** The checks in the order in which they were made. Some failures leave out those that would follow. */
   checks: {
     /** What the check is about: the environment, or one of the variants of the service. */
     group: 'environment' | 'render' | 'retrieve';
@@ -155,9 +138,8 @@ export interface DoctorOutput extends Document<'doctor'> {
 
 /** `report --json`: what the HTML page is made from. */
 export interface ReportOutput extends Document<'report'> {
-  /** When the site was built. */
   builtAt: string;
-  /** When the site was last refreshed; absent since the build. */
+  /** When the site was last refreshed; absent if not since the build. */
   refreshedAt?: string | undefined;
   /** The time of the build or refresh that changes are counted from; absent if none is on record. */
   comparedWith?: string | undefined;
@@ -176,17 +158,11 @@ export interface ReportOutput extends Document<'report'> {
 /** `watch --json`: one line, with the time when it happened. */
 export type WatchOutput = WatchEvent & { version: 1; command: 'watch'; at: string };
 
-/**
- * What happens in a watch. A watch makes one turn after the other: each begins with `checking` and ends with
- * `waiting`.
- */
+/** What happens in a watch, which makes turns: each begins with `checking` and ends with `waiting`. */
 export type WatchEvent =
   /** The watch begins: printed once. With `--listen`, `url` is where calls are accepted. */
   | { event: 'started'; everyMilliseconds: number; url?: string | undefined }
-  /**
-   * With `--listen`: a call has arrived or was refused, for people. At most once a minute for each of the
-   * two.
-   */
+  /** With `--listen`: a call has arrived or was refused, for people. At most once a minute for each. */
   | { event: 'call'; message: string }
   /** A turn begins. */
   | { event: 'checking' }

@@ -12,8 +12,7 @@ if (flaw === undefined) {
   for (const stream of [stdout, stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;
-      // The reader of the output, such as `head`, has ended. A watch ends too. Other commands go on to their
-      // end.
+      // The reader of the output, such as `head`, has ended. A watch ends too, other commands complete.
       process.emit('SIGPIPE', 'SIGPIPE');
     });
   }

@@ -26,9 +26,8 @@ const listsHelp =
   'For these commands, ASTRO_SNIPPETS_CHANGED_FILES and ASTRO_SNIPPETS_CHANGED_URLS are paths of lists of what has changed.';
 
 /**
- * Creates the program with all of its commands. The reference in the docs is made from it.
- *
- * A command is loaded when it runs: loading takes most of the time of a short command.
+ * Creates the program with all of its commands. The reference in the docs is made from it. A command is only
+ * loaded when it runs: loading takes most of the time of a short command.
  */
 export function createProgram(cli: Cli, argv: readonly string[] = []): Command {
   const program = createRoot(cli, argv)
@@ -102,10 +101,7 @@ export function createProgram(cli: Cli, argv: readonly string[] = []): Command {
   return program;
 }
 
-/**
- * Creates the program without commands. Before one runs, its `cli` gets the options that stand before its
- * name.
- */
+/** Creates the program without commands. Before one runs, `cli` gets the options before its name. */
 function createRoot(cli: Cli, argv: readonly string[]): Command {
   const { stdout, stderr, terminal } = cli;
   return (
@@ -115,8 +111,7 @@ function createRoot(cli: Cli, argv: readonly string[]): Command {
       )
       .version(packageVersion)
       .showHelpAfterError()
-      // Commander would end the process with status 1 for wrong usage, which is the status of a command that
-      // failed.
+      // Commander would end the process for wrong usage with status 1, which means that a command failed.
       .exitOverride()
       .configureOutput({
         writeOut: (text) => stdout.write(text),
@@ -159,15 +154,13 @@ function parseInterval(text: string): number {
 }
 
 /**
- * Parses a host and a port. A host that a URL would write in another way is refused: `127.1` is an IP address
- * in a URL, and would be looked up as a name here.
+ * Parses a host and a port. Refuses a host that a URL would write in another way: `127.1` is an IP address in
+ * a URL, and would be looked up as a name here.
  */
 function parseListen(text: string): ListenAddress {
   const [, host = '', port] = /^(.+):(\d{1,5})$/.exec(text) ?? [];
   const { hostname } = URL.parse(`http://${text}`) ?? {};
-  if (hostname === host.toLowerCase()) {
-    return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) };
-  }
+  if (hostname === host.toLowerCase()) return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) };
   throw new InvalidArgumentError('Expected a host and a port, such as 127.0.0.1:8787 or [::1]:8787.');
 }
 

@@ -26,7 +26,6 @@ export function readWebhookSecret(environment: Environment): Webhook {
   return new Webhook(key, { format: 'raw' });
 }
 
-/** An address that a server listens at. */
 export interface ListenAddress {
   /** An IP address or a name of this machine. */
   host: string;
@@ -40,10 +39,7 @@ export interface ListenOptions {
   webhook: Webhook;
   /** Called for each signed call. The body of the call is not used. */
   onCall(): void;
-  /**
-   * Called with lines about calls, at most once a minute for accepted and for refused ones, and about the
-   * server.
-   */
+  /** Called with lines about the server and calls: at most one a minute for accepted, and for refused ones. */
   log(line: string): void;
   /** How long a call may take to arrive, in milliseconds. @default 10,000 */
   patience?: number;
@@ -51,7 +47,6 @@ export interface ListenOptions {
   signal: AbortSignal;
 }
 
-/** How a call is answered. */
 type CallVerdict =
   | { status: 202 }
   /** The reason is for the log, and quotes nothing of the call. The caller only gets the status. */
@@ -107,15 +102,10 @@ function createCallServer({ webhook, onCall, log, patience = 10_000 }: ListenOpt
     }
   };
 
-  const server = createServer(
-    {
-      headersTimeout: patience,
-      requestTimeout: patience,
-      // By default, Node looks for slow connections every 30 seconds.
-      connectionsCheckingInterval: patience / 10,
-    },
-    answer,
-  );
+  // By default, Node looks for slow connections every 30 seconds.
+  const connectionsCheckingInterval = patience / 10;
+  const timeouts = { headersTimeout: patience, requestTimeout: patience, connectionsCheckingInterval };
+  const server = createServer(timeouts, answer);
   server.maxConnections = maxConnections;
   server.on('drop', () => logRefused(`A call was refused: more than ${maxConnections} connections`));
   return server;
@@ -150,10 +140,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   return body;
 }
 
-/**
- * Limits lines of one kind to one a minute, so that a flood of calls does not fill a log. The next line says
- * how many calls there were.
- */
+/** Limits a kind of lines to one a minute, lest calls flood a log. The next line says how many there were. */
 function onceAMinute(log: ListenOptions['log']): ListenOptions['log'] {
   let callCount = 0;
   let nextLineAt = 0;

@@ -13,42 +13,31 @@ import { findRecord, type Project, readProject } from '../project/open-project.t
 import { exitCodes, toFailureResult } from '../terminal/exit-codes.ts';
 import type { Cli, CommandResult } from '../terminal/terminal.ts';
 
-interface CheckOptions {
-  /** A command to run if something has changed. */
-  exec?: string;
-}
-
-/** The command `check`: says which snippets have changed since the site was built. */
-export async function check(cli: Cli, { exec }: CheckOptions): Promise<void> {
-  if (exec) {
-    await checkAndDeploy(cli, exec);
-    return;
-  }
-  const project = await readProject(cli);
-  // A command of `--exec` that checks the site has not ended yet. This must not make its check fail.
-  const ignoresDeploy = isInsideCommand(cli, project.recordFile);
-  await showChanges(cli, project, { ignoresDeploy });
-}
-
 /**
- * Checks, and runs a command if something has changed or there is no usable record; again with each check
- * until it succeeds.
+ * The command `check`: says which snippets have changed since the site was built.
+ *
+ * @param options `exec` is a command to run if something has changed
  */
+export async function check(cli: Cli, { exec }: { exec?: string }): Promise<void> {
+  if (exec) return checkAndDeploy(cli, exec);
+  const project = await readProject(cli);
+  // A command of `--exec` that checks the site has not ended yet, which must not make its check fail.
+  await showChanges(cli, project, { ignoresDeploy: isInsideCommand(cli, project.recordFile) });
+}
+
+/** Checks, and runs a command if something has changed or there is no usable record, until it succeeds. */
 async function checkAndDeploy(cli: Cli, exec: string) {
   const { terminal } = cli;
   await withCommandLock(cli, findRecord(cli), async (inner) => {
-    const result = await showChanges(inner, await readProject(inner), { ignoresDeploy: false }).catch(
-      (thrown: unknown) => {
-        if (toFailureResult(thrown).exitStatus !== exitCodes.needsBuild) throw thrown;
-        terminal.showFailure(thrown);
-        return undefined;
-      },
-    );
+    const result = await showChanges(inner, await readProject(inner)).catch((thrown: unknown) => {
+      if (toFailureResult(thrown).exitStatus !== exitCodes.needsBuild) throw thrown;
+      terminal.showFailure(thrown);
+      return undefined;
+    });
     if (result?.exitStatus === exitCodes.ok) return;
 
-    if (result?.unfinished.includes(deployPending)) {
-      terminal.printError('The last --exec command failed. Running it again.');
-    }
+    const hasFailed = result?.unfinished.includes(deployPending);
+    if (hasFailed) terminal.printError('The last --exec command failed. Running it again.');
     await markForDeploy(await readProject(inner), result && changedFilesOf(result));
     const status = await deploy(inner, exec);
     terminal.exitStatus = status;
@@ -67,10 +56,7 @@ async function checkAndDeploy(cli: Cli, exec: string) {
   });
 }
 
-/**
- * The files that a deploy is about; `undefined` if not known: which pages show an entry of a collection is
- * not on record.
- */
+/** The files to deploy; `undefined` if not known: which pages show a collection's entry is not on record. */
 function changedFilesOf({ changed, unfinished }: CommandResult<CheckOutput>) {
   const isKnown =
     unfinished.every((item) => item === deployPending) &&
@@ -78,13 +64,12 @@ function changedFilesOf({ changed, unfinished }: CommandResult<CheckOutput>) {
   return isKnown ? changed.flatMap(({ pages }) => pages) : undefined;
 }
 
-interface ShowOptions {
-  /** Whether a command of `--exec` that has not succeeded counts as fine. */
-  ignoresDeploy: boolean;
-}
-
-/** Compares the site on record with the service, and shows the result. */
-async function showChanges(cli: Cli, project: Project, { ignoresDeploy }: ShowOptions) {
+/**
+ * Compares the site on record with the service, and shows the result.
+ *
+ * @param options with `ignoresDeploy`, a command of `--exec` that has not succeeded counts as fine
+ */
+async function showChanges(cli: Cli, project: Project, { ignoresDeploy = false } = {}) {
   const options = { forRefresh: false, patience: checkPatience };
   const changes = await fetchChanges(cli, project, options).catch((thrown: Error) => {
     appendStepSummary(cli, thrown.message);
@@ -113,10 +98,7 @@ async function showChanges(cli: Cli, project: Project, { ignoresDeploy }: ShowOp
   return result;
 }
 
-/**
- * Compares the files of the output with the record, if `--output` names the output. Otherwise a check is
- * about the record alone.
- */
+/** Compares the output with the record. Without `--output`, a check is about the record alone. */
 async function findPagesToBuild({ output, terminal }: Cli, { manifest }: FetchedChanges) {
   if (output === undefined) return [];
   const { toBuild, modified } = await compareOutput(manifest);
@@ -135,29 +117,21 @@ async function findUnfinished({ recordFile, manifest }: FetchedChanges, ignoresD
 }
 
 export function checkText({ compared, changed, unfinished }: CommandResult<CheckOutput>): string {
-  const endings = { missing: ' no longer exists, and is optional', existing: ' has changed' };
-  const lines = [...snippetLines(changed, endings), ...notWrittenLines(unfinished)];
-  if (lines.length > 0) return lines.join('\n');
+  const changes = snippetLines(changed, ' no longer exists, and is optional', ' has changed');
+  if (changed.length + unfinished.length > 0) return [...changes, ...notWrittenLines(unfinished)].join('\n');
   if (compared === 0) return 'The site shows no snippets.';
   return `Nothing has changed: ${count(compared, 'snippet')} ${compared === 1 ? 'matches' : 'match'} the last build.`;
 }
 
-/**
- * The longest text, in characters. GitHub refuses a summary of more than 1 MiB, and an escaped character
- * takes at most six bytes.
- */
+/** The longest summary, in characters of up to 6 bytes once escaped. GitHub refuses more than 1 MiB. */
 const maxSummaryLength = 100_000;
 
-/**
- * Adds text to the job summary of GitHub Actions, if the command runs there. A summary that cannot be written
- * does not fail the check.
- */
+/** Adds text to the job summary, if the command runs in GitHub Actions. A failure does not fail the check. */
 export function appendStepSummary({ cwd, env, terminal }: Cli, text: string): void {
   const file = env['GITHUB_STEP_SUMMARY'];
   if (!file) return;
   const note = text.length > maxSummaryLength ? '\n… The rest is in the log of this step.' : '';
-  // The text contains names from outside. Nothing in a `<pre>` element is read as Markdown, and no escaped
-  // text as HTML.
+  // Names from outside are harmless: nothing in `<pre>` is read as Markdown, and no escaped text as HTML.
   const html = escapeText(cleanLines(text.slice(0, maxSummaryLength) + note));
   try {
     appendFileSync(resolve(cwd, file), `### Snippets\n\n<pre>${html}</pre>\n\n`);

@@ -31,12 +31,13 @@ export async function diffSnippets(
     const patch =
       createTwoFilesPatch('on the site', 'published', oldText, newText, '', '', options) ??
       `--- on the site\n+++ published\nToo different to compare line by line: ${countLines(oldText)} before, ${countLines(newText)} after.\n`;
+    // The marker is about files. The content of a snippet need not end with a line break.
+    const patchWithoutMarker = patch.replaceAll('\n\\ No newline at end of file', '');
     diffs.push({
       id,
       params,
       pages: pages.map((name) => toShownFile(manifest, name)),
-      // The marker is about files. The content of a snippet need not end with a line break.
-      patch: patch.replaceAll('\n\\ No newline at end of file', ''),
+      patch: patchWithoutMarker,
     });
   }
   return diffs;

@@ -25,10 +25,7 @@ interface TestSnippet {
   mayBeMissing: string | undefined;
 }
 
-/**
- * The command `doctor`: checks whether a build would work, step by step, and says what to do where it would
- * not.
- */
+/** The command `doctor`: checks step by step whether a build would work, and says what to do where not. */
 export async function doctor(cli: Cli, id: string | undefined): Promise<void> {
   const passedRequest = id === undefined ? undefined : parseRequest(id, undefined);
   const checks: Check[] = [];
@@ -40,7 +37,6 @@ export async function doctor(cli: Cli, id: string | undefined): Promise<void> {
 }
 
 const headings = { environment: 'Environment', render: '\nRendering', retrieve: '\nRetrieving' };
-
 const outcomeMarks = { ok: 'ok    ', failed: 'FAILED', 'not-checked': '-     ' };
 
 function doctorText({ ready, checks }: CommandResult<DoctorOutput>) {
@@ -95,31 +91,22 @@ async function* checkSetup(cli: Cli, passedRequest: SnippetRequest | undefined):
   yield* checkVariant(settings, 'retrieve', snippet);
 }
 
-const passed = (group: Check['group'], name: Check['name'], message: string): Check => ({
-  group,
-  name,
-  outcome: 'ok',
-  message,
-});
+function passed(group: Check['group'], name: Check['name'], message: string): Check {
+  return { group, name, outcome: 'ok', message };
+}
 
-/**
- * Asks for the snippet that was passed, or one of the last build, or any: an answer about that shows that the
- * service works.
- */
-function chooseSnippet(
-  passedRequest: SnippetRequest | undefined,
-  manifest: Manifest | undefined,
-): TestSnippet {
+/** Chooses the snippet that was passed, or one of the last build, or any: all show if the service answers. */
+function chooseSnippet(passedRequest?: SnippetRequest, manifest?: Manifest): TestSnippet {
   const snippets = manifest?.snippets ?? [];
   const request = passedRequest ?? snippets.find(({ missing }) => !missing) ?? createRequest(1);
   const recorded = snippets.find(({ key }) => key === request.key);
+  let mayBeMissing: string | undefined;
   if (recorded?.missing) {
-    const mayBeMissing = `${describeSnippet(request)} does not exist, and all of its embeds are optional`;
-    return { request, mayBeMissing };
+    mayBeMissing = `${describeSnippet(request)} does not exist, and all of its embeds are optional`;
+  } else if (!passedRequest && !recorded) {
+    mayBeMissing =
+      'The service answers. To check the key with one of your snippets: astro-snippets doctor 42';
   }
-  if (passedRequest || recorded) return { request, mayBeMissing: undefined };
-  const mayBeMissing =
-    'The service answers. To check the key with one of your snippets: astro-snippets doctor 42';
   return { request, mayBeMissing };
 }
 
@@ -133,7 +120,7 @@ async function* checkVariant(
   const url = isRender ? settings.renderBaseUrl : settings.retrieveBaseUrl;
   const otherUrl = isRender ? settings.retrieveBaseUrl : settings.renderBaseUrl;
   if (!url) {
-    const consequence = isRender ? 'nothing is rendered' : 'nothing is retrieved';
+    const consequence = `nothing is ${isRender ? 'rendered' : 'retrieved'}`;
     const message = `${environmentVariables[`${variant}BaseUrl`]} is not set, so ${consequence}`;
     yield { group: variant, name: 'base-url', outcome: 'not-checked', message };
     return;
@@ -154,8 +141,7 @@ async function* checkVariant(
   const failed = { group: variant, name: 'snippet', outcome: 'failed', error: { code, message } } as const;
   const maybeSwapped = code === 'no-route' || code === 'not-found';
   if (maybeSwapped && otherUrl && !(await tryFetch(settings, variant, otherUrl, request))) {
-    const own = isRender ? 'rendering' : 'retrieving';
-    const other = isRender ? 'retrieving' : 'rendering';
+    const [own, other] = isRender ? ['rendering', 'retrieving'] : ['retrieving', 'rendering'];
     const title = `The base URL is the URL for ${other}`;
     yield { ...failed, message: title, hint: `Swap the base URLs: ${own} works at ${otherUrl}.` };
   } else if (code === 'not-found' && mayBeMissing) {
@@ -166,11 +152,7 @@ async function* checkVariant(
   }
 }
 
-/**
- * Asks a variant for a snippet once, at any base URL.
- *
- * @returns why the snippet has not arrived, if it has not
- */
+/** Asks a variant for a snippet once, at any base URL. @returns why it has not arrived, if it has not */
 async function tryFetch(
   { apiKey = '', ca, renderBaseUrl, retrieveBaseUrl }: Settings,
   variant: Variant,

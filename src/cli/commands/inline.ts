@@ -22,8 +22,6 @@ import type { Cli } from '../terminal/terminal.ts';
 /**
  * The command `inline`: inlines snippets into the files that a generator other than Astro has written.
  *
- * @param folder the folder with these files
- * @param flags the options of the command
  * @param command reports an invalid flag as wrong usage
  */
 export async function inline(
@@ -65,21 +63,20 @@ async function refuseAstroOutput(cwd: string, folder: string, recordFile: string
 }
 
 /**
- * Options that are refused. `links`, `images` and `classes` need what only Astro knows: the base path, assets
- * and style sheets. Links of `editLinks` would be in files from which a later run could not remove them.
+ * Options that are refused. `links`, `images` and `classes` need the base path, assets and style sheets that
+ * only Astro knows. Links of `editLinks` would be in files from which a later run could not remove them.
  */
 const astroOptions = ['links', 'images', 'classes', 'editLinks'] as const;
 
 async function readInlineSettings(cli: Cli, flags: SnippetsOptions): Promise<Settings> {
-  const { cwd } = cli;
   const environment = await readVariables(cli);
-  const options = await readOptions(cwd, flags, environment[environmentVariables.apiKey]);
+  const options = await readOptions(cli.cwd, flags, environment[environmentVariables.apiKey]);
   for (const name of astroOptions) {
     if (!options[name]) continue;
     throw userError('invalid-options', `The option \`${name}\` works in Astro sites only.`, 'Remove it.');
   }
   // Astro says whether it writes a Content Security Policy. Here, the option says whether the pages have one.
-  const site = { cacheDirectory: cacheDirsOf(cwd)[0], hasPolicy: options.csp === 'hash' };
+  const site = { cacheDirectory: cacheDirsOf(cli.cwd)[0], hasPolicy: options.csp === 'hash' };
   return resolveSettings(options, environment, site);
 }
 
@@ -103,13 +100,9 @@ async function readOptions(cwd: string, flags: SnippetsOptions, apiKey = '') {
   return parseOptions(isObject ? { ...options, ...flags } : options, `The options in ${name} are invalid`);
 }
 
-/**
- * Makes the folder of the record, which Git ignores. Done before inlining: a run that fails leaves its lock
- * and cache there.
- */
+/** Has Git ignore the folder of the record: even a run that fails leaves its lock and cache there. */
 async function ignoreInGit(folder: string) {
   await mkdir(folder, { recursive: true });
-  const file = join(folder, '.gitignore');
   // A file that is there already stays.
-  await writeFile(file, '*\n', { flag: 'wx' }).catch(() => {});
+  await writeFile(join(folder, '.gitignore'), '*\n', { flag: 'wx' }).catch(() => {});
 }

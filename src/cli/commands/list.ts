@@ -12,7 +12,7 @@ export async function list(cli: Cli): Promise<void> {
   const { builtAt, refreshedAt } = manifest;
   const snippets = listSnippets(manifest);
   const result: CommandResult<ListOutput> = { exitStatus: exitCodes.ok, builtAt, refreshedAt, snippets };
-  const lines = snippetLines(snippets, { missing: ' does not exist: children are shown' });
+  const lines = snippetLines(snippets, ' does not exist: children are shown');
   cli.terminal.show(result, () => lines.join('\n') || 'The site shows no snippets.');
 }
 

@@ -21,7 +21,7 @@ import { diffSnippets } from './diff-snippets.ts';
 export interface RefreshOptions {
   /** Whether to say what would be written, and write nothing. */
   dryRun?: boolean;
-  /** Whether to update the other pages if some need a build. Without, nothing is written then. */
+  /** Whether to update the other pages if some need a build. Otherwise, nothing is written then. */
   skipModified?: boolean;
   /** The command that renews what was made from the pages, such as a search index. */
   after?: string;
@@ -37,10 +37,7 @@ export interface RefreshResult {
 
 /** The outcome of a refresh before the command of `--after` runs; or of a dry run, which only plans. */
 interface RefreshOutcome extends Pick<RefreshOutput, 'written' | 'notWritten' | 'diffs'> {
-  /**
-   * A text that says that nothing was written, and what helps; `undefined` if all that can be updated was
-   * written.
-   */
+  /** Says that nothing was written, and what helps; `undefined` if all that can be updated was written. */
   refusal: string | undefined;
   /** Whether the command of `--after` has something to renew. */
   needsAfter: boolean;
@@ -68,10 +65,7 @@ function refreshText(result: CommandResult<RefreshOutput>) {
   return lines.join('\n');
 }
 
-/**
- * Writes changed snippets into the pages of a built site, and runs the command of `--after`. A watch does so
- * in each turn.
- */
+/** Writes changed snippets into the pages of a built site, and runs the command of `--after`. */
 export async function refreshSite(cli: Cli, options: RefreshOptions): Promise<RefreshResult> {
   // The whole refresh keeps to one record. While another process builds the site, its record is missing, and
   // looking again would find that of another output.
@@ -80,8 +74,7 @@ export async function refreshSite(cli: Cli, options: RefreshOptions): Promise<Re
   for (const lock of possibleLockFiles(recordFile)) await waitUntilFree(lock, waitOptions(cli));
 
   if (!options.after || options.dryRun) return planAndWrite(pinned, recordFile, options);
-  // The lock is taken before planning: a plan must not contain what the command of another refresh is
-  // renewing.
+  // The lock is taken before planning: a plan must not contain what another refresh's command is renewing.
   return withCommandLock(pinned, recordFile, (inner) => planAndWrite(inner, recordFile, options));
 }
 
@@ -103,8 +96,8 @@ async function planAndWrite(cli: Cli, recordFile: string, options: RefreshOption
   // Another process has written the record meanwhile, which makes another plan necessary.
   if (!outcome) return planAndWrite(cli, recordFile, options);
 
-  const runsAfter = after && outcome.needsAfter;
-  const afterStatus = runsAfter ? await runAfter(cli, changes, after, outcome.written) : undefined;
+  const { needsAfter, written } = outcome;
+  const afterStatus = after && needsAfter ? await runAfter(cli, changes, after, written) : undefined;
   const contentsKey = changes.currentContents.map((content) => content?.hash).join();
   return { result: toResult(outcome, dryRun, afterStatus), contentsKey };
 }
@@ -112,13 +105,9 @@ async function planAndWrite(cli: Cli, recordFile: string, options: RefreshOption
 const lockOutput = (cli: Cli, { recordFile, manifest }: FetchedChanges) =>
   waitForLock(lockFile(recordFile, manifest.outDir), 'refresh', waitOptions(cli));
 
-/**
- * Runs the command of `--after`, and notes on record if it succeeds. The output is not locked meanwhile, as
- * the command may be a build, which locks the output itself.
- */
+/** Runs the command of `--after`, and notes its success. It may be a build, which locks the output itself. */
 async function runAfter(cli: Cli, changes: FetchedChanges, command: string, written: ChangedFiles) {
-  // The command of an earlier refresh has not succeeded. What it was about is not on record: it may be any
-  // file.
+  // What an earlier command that has not succeeded was about is not on record: it may be any file.
   const changedFiles = changes.manifest.pending ? undefined : written;
   const status = await runWithLists(cli, command, changedFiles);
   if (status !== 0) return status;
@@ -216,17 +205,13 @@ function toWrittenFile(
   return { ...toShownFile(manifest, page.name), snippets };
 }
 
-/** Says that nothing is written, and what helps besides a build. */
-function describeRefusal(plan: RefreshPlan, outdated: readonly NotWritten[], dryRun: boolean) {
-  return `Nothing ${dryRun ? 'would be' : 'was'} written. Build the site${alternativeTo(plan, outdated)}`;
-}
-
-/** The end of a sentence that advises a build: what else helps. */
-function alternativeTo({ toBuild, stale }: RefreshPlan, outdated: readonly NotWritten[]) {
-  if (outdated.length === 0) return ', or update the other pages with --skip-modified.';
-  if (toBuild.length > 0) return '.';
-  if (stale.length === 0) return ', or refresh with the same --after again.';
+/** Says that nothing is written, and what helps. */
+function describeRefusal({ toBuild, stale }: RefreshPlan, outdated: readonly NotWritten[], dryRun: boolean) {
+  const advice = `Nothing ${dryRun ? 'would be' : 'was'} written. Build the site`;
+  if (outdated.length === 0) return `${advice}, or update the other pages with --skip-modified.`;
+  if (toBuild.length > 0) return `${advice}.`;
+  if (stale.length === 0) return `${advice}, or refresh with the same --after again.`;
   // A placeholder stands for a command that is not known.
   const commands = stale.map(({ name, rebuild }) => rebuild ?? `<the command that writes ${name}>`);
-  return `, or refresh with a command that renews what was made from its pages: --after '${commands.join(' && ')}'`;
+  return `${advice}, or refresh with a command that renews what was made from its pages: --after '${commands.join(' && ')}'`;
 }

@@ -14,30 +14,16 @@ import { listSnippets } from './list.ts';
 
 type ReportedSnippet = ReportOutput['snippets'][number];
 
-/** A line of the list of places in the HTML page. */
-interface ReportedPlace {
-  name: string;
-  /** The URL, if a browser can open it. */
-  href?: string | false;
-}
-
 /**
- * The command `report`: writes one HTML page about the snippets of the last build, or prints what it is made
- * from as JSON.
- *
- * @param to the file to write
+ * The command `report`: writes one HTML page about the snippets of the last build to a file, or prints what
+ * the page is made from as JSON.
  */
 export async function report(cli: Cli, to: string): Promise<void> {
   const { manifest } = await openProject(cli);
   const snippets = reportSnippets(manifest);
-  const result: CommandResult<ReportOutput> = {
-    exitStatus: exitCodes.ok,
-    builtAt: manifest.builtAt,
-    refreshedAt: manifest.refreshedAt,
-    comparedWith: manifest.previous?.at,
-    totals: totalsOf(manifest, snippets),
-    snippets,
-  };
+  const { builtAt, refreshedAt, previous } = manifest;
+  const facts = { builtAt, refreshedAt, comparedWith: previous?.at, totals: totalsOf(manifest, snippets) };
+  const result: CommandResult<ReportOutput> = { exitStatus: exitCodes.ok, ...facts, snippets };
   const file = resolve(cli.cwd, to);
   if (!cli.terminal.json) writeAtomically(file, await reportPage(result));
   cli.terminal.show(result, () => file);
@@ -62,53 +48,43 @@ function reportSnippets(manifest: Manifest): ReportedSnippet[] {
   return snippets;
 }
 
-function totalsOf(
-  { snippets, files }: Manifest,
-  reportedSnippets: readonly ReportedSnippet[],
-): ReportOutput['totals'] {
-  const contents = reportedSnippets.flatMap(({ content }) => content ?? []);
+function totalsOf({ snippets, files }: Manifest, reported: ReportedSnippet[]): ReportOutput['totals'] {
+  const contents = reported.flatMap(({ content }) => content ?? []);
   return {
     snippets: snippets.length,
     pages: files.length,
     embeds: files.reduce((sum, { shows }) => sum + shows.length, 0),
     bytes: contents.reduce((sum, { bytes }) => sum + bytes, 0),
     slowestMilliseconds: contents.reduce((slowest, { milliseconds }) => Math.max(slowest, milliseconds), 0),
-    changed: reportedSnippets.filter(({ change }) => change !== 'same' && change !== 'unknown').length,
+    changed: reported.filter(({ change }) => change !== 'same' && change !== 'unknown').length,
   };
 }
 
 /** How many places of a snippet the page lists: a snippet may be on all pages of a large site. */
-const maxPlaces = 200;
+const placesShown = 200;
 
 /** Renders the HTML page. Its Content Security Policy only allows its own style and script. */
 async function reportPage(result: CommandResult<ReportOutput>) {
   // Loaded only here: `report --json` does without.
   const { Eta } = await import('eta');
   const template = readFileSync(join(import.meta.dirname, 'report.eta'), 'utf8');
-  const sources = template.matchAll(/<(style|script)>(.*?)<\/\1>/gs).map(([, name, code = '']) => {
-    return `${name}-src 'sha256-${hash('sha256', code, 'base64')}'`;
-  });
+  const sources = template
+    .matchAll(/<(style|script)>(.*?)<\/\1>/gs)
+    .map(([, name, code = '']) => `${name}-src 'sha256-${hash('sha256', code, 'base64')}'`);
+  const policy = ["default-src 'none'", ...sources].join('; ');
+  const helpers = { placesOf, placesShown, cleanText, count, formatBytes, formatDuration, formatTime };
   // Eta escapes all values, which contain text from outside.
-  return new Eta({ useWith: true }).renderString(template, {
-    ...result,
-    policy: ["default-src 'none'", ...sources].join('; '),
-    placesOf,
-    placesShown: maxPlaces,
-    cleanText,
-    count,
-    formatBytes,
-    formatDuration,
-    formatTime,
-  });
+  return new Eta({ useWith: true }).renderString(template, { ...result, policy, ...helpers });
 }
 
-function placesOf({ pages, collections }: ReportedSnippet): ReportedPlace[] {
+/** The list of places in the HTML page. */
+function placesOf({ pages, collections }: ReportedSnippet): { name: string; href?: string | false }[] {
   // The URLs of a site whose own URL is not known are relative, and no browser could open them from here.
   const files = pages.map(({ file, url }) => ({ name: file, href: /^https?:/.test(url) && url }));
   return [...files, ...collections.map((entry) => ({ name: entryName(entry) }))];
 }
 
-/** @param time an ISO 8601 time. It is shown in UTC, as the page may be read in any time zone. */
+/** Shows an ISO 8601 time in UTC, as the page may be read in any time zone. */
 function formatTime(time: string) {
   return `${time.slice(0, 16).replace('T', ' ')} UTC`;
 }

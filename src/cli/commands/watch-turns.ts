@@ -2,7 +2,7 @@ import type { UserError } from '../../failures/errors.ts';
 import { formatDuration } from '../../text/format.ts';
 import { deploy, markForDeploy, needsDeploy } from '../deploy/deployments.ts';
 import { runWithLists } from '../deploy/run-command.ts';
-import type { NotWritten, RefreshOutput, WatchEvent } from '../json-output.ts';
+import type { NotWritten, WatchEvent } from '../json-output.ts';
 import { notWrittenLines } from '../project/describe-snippets.ts';
 import { checkPatience } from '../project/fetch-changes.ts';
 import { readProject } from '../project/open-project.ts';
@@ -10,7 +10,6 @@ import { exitCodes, toFailureResult } from '../terminal/exit-codes.ts';
 import type { Cli } from '../terminal/terminal.ts';
 import { type RefreshOptions, refreshSite } from './refresh.ts';
 
-/** The options of a turn. */
 export interface TurnOptions extends Pick<RefreshOptions, 'skipModified' | 'after'> {
   /** The time between two turns, in milliseconds. */
   every: number;
@@ -27,12 +26,9 @@ export type PrintEvent = (event: WatchEvent, text?: string) => void;
 type TurnResult =
   /** Everything shows what is published. */
   | { kind: 'current' }
-  /**
-   * A build is needed to update something. Two causes are equal if the same has to be built, with the same
-   * contents.
-   */
+  /** A build is needed. Two causes are equal if the same has to be built, with the same contents. */
   | { kind: 'needs-build'; cause: string }
-  /** There is no usable record, so the site has to be built. */
+  /** There is no usable record, so a build is needed. */
   | { kind: 'no-record' }
   /** The refresh or the command of `--after` failed, and is repeated in the next turn. */
   | { kind: 'unknown' };
@@ -73,7 +69,9 @@ export class WatchTurns {
   async run(cli: Cli): Promise<boolean> {
     const { build, exec } = this.#options;
     let result = await this.#refresh(cli);
-    this.#forgetOtherBuild(result);
+    // A failed build also removes the record. That alone does not end the pause: another cause does.
+    const isOtherCause = result.kind === 'needs-build' && result.cause !== this.#failedBuild?.cause;
+    if (result.kind === 'current' || isOtherCause) this.#failedBuild = undefined;
 
     const needsBuild = result.kind === 'needs-build' || result.kind === 'no-record';
     const mayBuild = cli.clock.now() >= (this.#failedBuild?.pausedUntil ?? 0) && !cli.signal?.aborted;
@@ -90,24 +88,21 @@ export class WatchTurns {
     return !exec || !(await needsDeploy(await readProject(cli)));
   }
 
-  /** Ends the pause after a failed build when the site is current, or something else has to be built. */
-  #forgetOtherBuild(result: TurnResult) {
-    // A failed build also removes the record. That alone is no reason to build again.
-    const isOther = result.kind === 'needs-build' && result.cause !== this.#failedBuild?.cause;
-    if (result.kind === 'current' || isOther) this.#failedBuild = undefined;
-  }
-
   async #refresh(cli: Cli): Promise<TurnResult> {
     this.#print({ event: 'checking' });
     try {
-      const options = { ...this.#options, patience: checkPatience };
-      const { result, contentsKey } = await refreshSite(cli, options);
-      this.#reportRecovery();
-      this.#reportWritten(result.written);
-      this.#reportNotWritten(result.notWritten);
+      const { result, contentsKey } = await refreshSite(cli, { ...this.#options, patience: checkPatience });
+      if (this.#reportedTrouble) this.#print({ event: 'recovered' }, 'The check succeeded again.');
+      this.#reportedTrouble = '';
 
-      if (result.after?.exitStatus) {
-        this.#reportFailedAfter(result.after.exitStatus);
+      const { written, notWritten, after } = result;
+      const updated = written.map(({ file }) => `Updated ${file}`);
+      if (written.length > 0) this.#print({ event: 'written', written }, updated.join('\n'));
+      this.#reportNotWritten(notWritten);
+
+      if (after?.exitStatus) {
+        const text = `The command of --after exited with status ${after.exitStatus}, so what was made from the pages may be out of date. It is run again with the next check.`;
+        this.#print({ event: 'after-failed', exitStatus: after.exitStatus }, text);
         return { kind: 'unknown' };
       }
       if (this.#reportedReasons === '') return { kind: 'current' };
@@ -125,8 +120,7 @@ export class WatchTurns {
       return { kind: 'no-record' };
     }
 
-    // Messages of the same trouble have details that change each time, such as the number of attempts. Codes
-    // do not change.
+    // Messages of the same trouble have details that change each time, such as the attempts. Codes do not.
     const trouble = (thrown as Partial<UserError>).codes?.join() ?? message;
     if (trouble !== this.#reportedTrouble) {
       const lines = [message, hint, 'The site stays as it is until then.'];
@@ -136,17 +130,6 @@ export class WatchTurns {
     return { kind: 'unknown' };
   }
 
-  #reportRecovery() {
-    if (this.#reportedTrouble) this.#print({ event: 'recovered' }, 'The check succeeded again.');
-    this.#reportedTrouble = '';
-  }
-
-  #reportWritten(written: RefreshOutput['written']) {
-    if (written.length === 0) return;
-    const lines = written.map(({ file }) => `Updated ${file}`);
-    this.#print({ event: 'written', written }, lines.join('\n'));
-  }
-
   #reportNotWritten(notWritten: NotWritten[]) {
     const reasons = notWrittenLines(notWritten).join('\n');
     const advice = this.#options.build ? '' : '\nBuild the site to update these pages.';
@@ -154,11 +137,6 @@ export class WatchTurns {
       this.#print({ event: 'not-written', notWritten }, reasons + advice);
     }
     this.#reportedReasons = reasons;
-  }
-
-  #reportFailedAfter(exitStatus: number) {
-    const text = `The command of --after exited with status ${exitStatus}, so what was made from the pages may be out of date. It is run again with the next check.`;
-    this.#print({ event: 'after-failed', exitStatus }, text);
   }
 
   /** Runs the command of `--build`. @returns whether it has built the site */
@@ -180,22 +158,14 @@ export class WatchTurns {
       return true;
     }
 
-    const problem = status
-      ? `exited with status ${status}`
-      : `left no new record of a build at ${recordFile}`;
-    const pause = this.#nextPause();
-    this.#failedBuild = { cause, pause, pausedUntil: cli.clock.now() + pause };
-    const again = `It is run again in ${formatDuration(pause, 'long')}, or when something else changes.`;
-    this.#print(
-      { event: 'built', succeeded: false, problem, retryMilliseconds: pause },
-      `The command of --build ${problem}. ${again}`,
-    );
-    return false;
-  }
-
-  #nextPause() {
+    let problem = `left no new record of a build at ${recordFile}`;
+    if (status !== 0) problem = `exited with status ${status}`;
     const { every } = this.#options;
-    return Math.max(every, Math.min(maxPause, 2 * (this.#failedBuild?.pause ?? every)));
+    const pause = Math.max(every, Math.min(maxPause, 2 * (this.#failedBuild?.pause ?? every)));
+    this.#failedBuild = { cause, pause, pausedUntil: cli.clock.now() + pause };
+    const text = `The command of --build ${problem}. It is run again in ${formatDuration(pause, 'long')}, or when something else changes.`;
+    this.#print({ event: 'built', succeeded: false, problem, retryMilliseconds: pause }, text);
+    return false;
   }
 
   async #deploy(cli: Cli, command: string) {

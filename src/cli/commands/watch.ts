@@ -24,13 +24,11 @@ export async function watch(cli: Cli, options: WatchOptions): Promise<void> {
   const { build, exec, listen: address } = options;
   // A watch that listens only polls to cover lost calls.
   const { every = address ? 300_000 : 30_000 } = options;
-
   const project = await readProject(cli);
   const webhook = address && readWebhookSecret(await readVariables(cli, project.manifest));
   // A site without a record needs a build, so a watch that cannot build ends at once.
   if (!build || project.manifest) await requireRecord(cli, project, { writes: true });
-  // Starts the comparison of what is deployed with what is written: a write is deployed even if this process
-  // ends before.
+  // From now on, what is written is compared with what is deployed: a write is due even if this process ends.
   if (exec) await markForDeploy(project, []);
 
   terminal.isLog = true;
@@ -41,17 +39,12 @@ export async function watch(cli: Cli, options: WatchOptions): Promise<void> {
   let nextCall = new AbortController();
   const stopHandlingSignals = stopOnSignals(cli, stop);
   try {
+    let url: string | undefined;
+    if (address && webhook) {
+      const log = (message: string) => print({ event: 'call', message }, message);
+      url = await listen({ address, webhook, onCall: () => nextCall.abort(), log, signal });
+    }
     // Signals are handled before this is printed: whoever reads it may stop the command.
-    const url =
-      address &&
-      webhook &&
-      (await listen({
-        address,
-        webhook,
-        onCall: () => nextCall.abort(),
-        log: (message) => print({ event: 'call', message }, message),
-        signal,
-      }));
     const listening = url ? `Listening for signed calls at ${url}\n` : '';
     const started = `${listening}Checking every ${every / 1000} s. Press Ctrl-C to stop.`;
     print({ event: 'started', everyMilliseconds: every, url }, started);
@@ -59,7 +52,6 @@ export async function watch(cli: Cli, options: WatchOptions): Promise<void> {
     while (!signal.aborted) {
       const turnCli: Cli = { ...cli, signal };
       const upToDate = await withCommandLock(turnCli, findRecord(cli), (inner) => turns.run(inner));
-
       // Varied by 10 %, so that many sites do not check at the same moment.
       const milliseconds = every * (0.9 + 0.2 * clock.random());
       print({ event: 'waiting', upToDate, milliseconds });
@@ -90,9 +82,7 @@ const stopSignals = ['SIGINT', 'SIGTERM', 'SIGPIPE'] as const;
 
 /**
  * Stops a watch when the process gets a signal. The reason of the abort is the exit status, as of a process
- * that the signal ends. When nobody reads the output any more, that is no failure.
- *
- * @returns a function that ends this
+ * that the signal ends; when nobody reads the output any more, that is no failure. @returns an undo function
  */
 function stopOnSignals({ signals }: Cli, stop: AbortController): () => void {
   const onSignal = (name: NodeJS.Signals) =>

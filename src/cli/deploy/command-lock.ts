@@ -2,18 +2,14 @@ import { holderOf, type WaitOptions, waitForLock } from '../../record/lock.ts';
 import { commandLockFile } from '../../record/record-paths.ts';
 import type { Cli } from '../terminal/terminal.ts';
 
-/**
- * The variable with the tokens of the locks that are held by the processes which run this one. They wait for
- * it, so waiting for their locks would never end.
- */
+/** The variable with the tokens of locks whose holders run this process. Waiting for them would never end. */
 const heldLocks = 'ASTRO_SNIPPETS_LOCKS';
 
 /**
- * Does work that runs commands for an output while no other process runs one for the same output: one command
- * could empty what another deploys. Waits for the lock, so the record may be another one when the work
- * begins.
+ * Does work that runs commands for an output while no other process does: one command could empty what
+ * another deploys. Waits for the lock, so the record may be another one when the work begins.
  *
- * @param work gets a `cli` whose environment lets commands run such commands themselves.
+ * @param work gets a `cli` whose environment lets commands run such commands themselves
  */
 export async function withCommandLock<T>(
   cli: Cli,

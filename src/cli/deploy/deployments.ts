@@ -8,42 +8,25 @@ import type { Cli } from '../terminal/terminal.ts';
 import { type ChangedFiles, runWithLists } from './run-command.ts';
 
 /**
- * The contents of `deployed.json`, a file beside the record that says what the command of `--exec` has
- * deployed.
+ * The contents of `deployed.json`, a file beside the record with what the command of `--exec` has deployed.
  *
  * The record has the hash of each file that shows snippets, as it is in the output. This file has the hash
  * that was there when the command last succeeded. **A deploy is due** while the two differ, and while a
  * command that has begun has not succeeded.
  *
- * 1. `markForDeploy` notes what is going to change before it changes, so that it is deployed even if the
- *    process ends between.
+ * 1. `markForDeploy` notes changes before they are made: they are deployed even if the process ends between.
  * 2. `needsDeploy` compares this file with the record.
- * 3. `deploy` notes that a command has begun, runs it with the files that differ, and notes their hashes if
- *    it succeeds.
+ * 3. `deploy` notes the begin of a command, runs it with the files that differ, and on success their hashes.
  *
  * If there is no such file, `--exec` was never used, and the output of the record counts as deployed.
  */
 interface Deployed {
-  /**
-   * The `builtAt` of the record; absent if any file may differ from what is deployed, such as after a build.
-   */
+  /** The `builtAt` of the record; absent if any file may differ from what is deployed, as after a build. */
   builtAt?: string | undefined;
-  /**
-   * The hashes of files that show snippets, by their paths in the output. An empty one differs from every
-   * file.
-   */
+  /** The hashes of files that show snippets, by their paths. An empty one differs from every file. */
   files: Record<string, string>;
   /** Whether a command has begun, and has not succeeded since. */
   hasBegun?: true;
-}
-
-/** How a project differs from what was deployed of it. */
-interface DeployComparison {
-  deployed: Deployed;
-  /** The contents of the file if a command succeeds now. */
-  current: Deployed;
-  /** The files that differ, also those that are gone; `undefined` if any file may. */
-  changedFiles: ChangedFiles;
 }
 
 /** Listed among what was not updated while the command of `refresh --after` has not succeeded. */
@@ -58,31 +41,24 @@ export const deployPending: NotWritten = {
   reason: 'has not succeeded, so the site is still to be deployed',
 };
 
-/**
- * Whether the command of `--exec` has to run. Not while what was made from the pages is out of date: that is
- * renewed first.
- */
-export async function needsDeploy(project: Project): Promise<boolean> {
-  const { manifest } = project;
+/** Whether the command of `--exec` has to run: not while what was made from the pages is to be renewed. */
+export async function needsDeploy({ recordFile, manifest }: Project): Promise<boolean> {
   if (!manifest || manifest.pending) return false;
-  const { deployed, changedFiles } = await compareWithDeployed(project);
-  return deployed.hasBegun === true || changedFiles?.length !== 0;
+  const deployed = (await readDeployed(recordFile)) ?? toDeployed(manifest);
+  return deployed.hasBegun === true || changedSince(deployed, manifest)?.length !== 0;
 }
 
 /**
  * Has files deployed with the next command of `--exec`, besides those that differ from the record by then.
  *
- * @param changedFiles `undefined` for any file, as after a build. With an empty list, only what differs from
- * now on is due.
+ * @param changedFiles `undefined` for any file, as after a build. If empty, only what differs later is due
  */
 export async function markForDeploy(project: Project, changedFiles: ChangedFiles): Promise<void> {
-  const { deployed } = await compareWithDeployed(project);
+  const { recordFile, manifest } = project;
+  const deployed = (await readDeployed(recordFile)) ?? toDeployed(manifest);
   const marked = Object.fromEntries(changedFiles?.map(({ file }) => [file, '']) ?? []);
-  writeDeployed(project.recordFile, {
-    ...deployed,
-    builtAt: changedFiles && deployed.builtAt,
-    files: { ...deployed.files, ...marked },
-  });
+  const files = { ...deployed.files, ...marked };
+  writeDeployed(recordFile, { ...deployed, builtAt: changedFiles && deployed.builtAt, files });
 }
 
 /**
@@ -93,11 +69,11 @@ export async function markForDeploy(project: Project, changedFiles: ChangedFiles
  */
 export async function deploy(cli: Cli, command: string): Promise<number> {
   const project = await readProject(cli);
-  const { deployed, current, changedFiles } = await compareWithDeployed(project);
+  const current = toDeployed(project.manifest);
+  const deployed = (await readDeployed(project.recordFile)) ?? current;
   const begun: Deployed = { ...deployed, hasBegun: true };
   writeDeployed(project.recordFile, begun);
-
-  const status = await runWithLists(cli, command, changedFiles);
+  const status = await runWithLists(cli, command, changedSince(deployed, project.manifest));
 
   // A build may have left its record elsewhere.
   const { recordFile, manifest } = await readProject(cli);
@@ -105,8 +81,7 @@ export async function deploy(cli: Cli, command: string): Promise<number> {
   if (status !== 0) {
     writeDeployed(recordFile, begun);
   } else if (manifest) {
-    const isSameBuild = manifest.builtAt === current.builtAt;
-    writeDeployed(recordFile, isSameBuild ? current : toDeployed(manifest));
+    writeDeployed(recordFile, manifest.builtAt === current.builtAt ? current : toDeployed(manifest));
   } else {
     // There is no record to compare with.
     await rm(deployedFile(recordFile), { force: true });
@@ -114,15 +89,13 @@ export async function deploy(cli: Cli, command: string): Promise<number> {
   return status;
 }
 
-async function compareWithDeployed({ recordFile, manifest }: Project): Promise<DeployComparison> {
+/** The files that differ from what was deployed, also those that are gone. */
+function changedSince(deployed: Deployed, manifest: Manifest | undefined): ChangedFiles {
+  if (!manifest || manifest.builtAt !== deployed.builtAt) return undefined;
   const current = toDeployed(manifest);
-  const deployed = (await readDeployed(recordFile)) ?? current;
-  if (!manifest || manifest.builtAt !== deployed.builtAt) {
-    return { deployed, current, changedFiles: undefined };
-  }
   const names = Object.keys({ ...deployed.files, ...current.files });
   const differing = names.filter((name) => deployed.files[name] !== current.files[name]);
-  return { deployed, current, changedFiles: differing.map((name) => toShownFile(manifest, name)) };
+  return differing.map((name) => toShownFile(manifest, name));
 }
 
 function toDeployed(manifest: Manifest | undefined): Deployed {
@@ -143,10 +116,7 @@ function writeDeployed(recordFile: string, deployed: Deployed) {
   writeAtomically(deployedFile(recordFile), JSON.stringify(deployed));
 }
 
-/**
- * The record `manifest.blog.json` has the file `deployed.blog.json`; a record `any.json`,
- * `deployed.any.json`.
- */
+/** `deployed.blog.json` for the record `manifest.blog.json`; `deployed.any.json` for a record `any.json`. */
 function deployedFile(recordFile: string) {
   return recordFile.replace(/(?:manifest)?\.?([^/\\]*)$/, 'deployed.$1');
 }

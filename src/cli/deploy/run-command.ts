@@ -8,7 +8,7 @@ import type { Cli } from '../terminal/terminal.ts';
 /** The files that a command is about; `undefined` if it may be any file. */
 export type ChangedFiles = readonly ShownFile[] | undefined;
 
-/** Variables with the path of a list, and what of each file is in that list, one a line. */
+/** Variables with the path of a list, and what it has of each file, one a line. */
 const listVariables = { ASTRO_SNIPPETS_CHANGED_FILES: 'file', ASTRO_SNIPPETS_CHANGED_URLS: 'url' } as const;
 
 /**
@@ -20,8 +20,7 @@ const listVariables = { ASTRO_SNIPPETS_CHANGED_FILES: 'file', ASTRO_SNIPPETS_CHA
 export async function runWithLists(cli: Cli, command: string, changedFiles: ChangedFiles): Promise<number> {
   const env = { ...cli.env };
   // A name with a line break would be read as two names of a list.
-  const hasLineBreak = ({ file }: ShownFile) => /[\r\n]/.test(file);
-  if (!changedFiles || changedFiles.some(hasLineBreak)) {
+  if (!changedFiles || changedFiles.some(({ file }) => /[\r\n]/.test(file))) {
     // This process may itself run in such a command, whose lists are about something else.
     for (const variable of Object.keys(listVariables)) env[variable] = undefined;
     return runCommand({ ...cli, env }, command);
@@ -49,7 +48,6 @@ async function runCommand(cli: Cli, command: string) {
   terminal.clearProgress();
   // Standard output is for documents only if this command prints JSON.
   const commandOutput = terminal.json ? stderr : stdout;
-
   let shell: ChildProcess | undefined;
   // A terminal sends Ctrl-C to both processes. Without a listener, it would end this one before the command.
   const ignoreInterrupt = () => {};

@@ -11,10 +11,7 @@ export function toShownFile({ urls }: Pick<Manifest, 'urls'>, file: string): Sho
   return { file, url: publishedUrl(file, fileKind(file) === 'html', urls) };
 }
 
-/**
- * A snippet as documents of `--json` show it: facts about it stand between what was asked for and where it is
- * shown.
- */
+/** A snippet as documents of `--json` show it: the request, then facts about it, then where it is shown. */
 export function toPlacedSnippet<Facts>(
   manifest: Pick<Manifest, 'urls'>,
   { recorded, pages, collections }: SnippetUsage,
@@ -24,19 +21,13 @@ export function toPlacedSnippet<Facts>(
   return { id, params, ...facts, pages: pages.map((file) => toShownFile(manifest, file)), collections };
 }
 
-/** The texts that {@link snippetLines} puts directly after the name of a snippet. */
-interface SnippetLineEndings {
-  /** About a snippet that does not exist. */
-  missing: string;
-  /** About any other snippet. @default nothing */
-  existing?: string;
-}
-
-/** A line for each snippet with what is said about it, and a line below for each of its places. */
-export function snippetLines(
-  snippets: readonly PlacedSnippet[],
-  { missing, existing = '' }: SnippetLineEndings,
-): string[] {
+/**
+ * A line for each snippet, and a line below for each of its places.
+ *
+ * @param missing follows the name of a snippet that does not exist
+ * @param existing follows the name of any other snippet
+ */
+export function snippetLines(snippets: readonly PlacedSnippet[], missing: string, existing = ''): string[] {
   return snippets.map((snippet) => {
     const { pages, collections } = snippet;
     const places = [...pages.map(({ file }) => file), ...collections.map(entryName)];

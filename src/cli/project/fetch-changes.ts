@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { shownWarnings } from '../../failures/failure-warnings.ts';
 import type { RecordedImages } from '../../images/site-images.ts';
 import { type ChangedSnippet, findChangedSnippets, usesFromManifest } from '../../record/changes.ts';
-import { hashOf, type Manifest, type RecordedSnippet, toRecordedContent } from '../../record/manifest.ts';
+import { hashOf, type Manifest, toRecordedContent } from '../../record/manifest.ts';
 import type { RefreshedSite } from '../../refresh/refreshed-site.ts';
 import { cacheFolders, type Settings } from '../../settings/settings.ts';
 import { type FetcherOptions, SnippetFetcher } from '../../snippets/snippet-fetcher.ts';
@@ -21,7 +21,7 @@ interface FetchChangesOptions {
   patience?: number | undefined;
 }
 
-/** A site on record, with the current content of its snippets, and what has changed. */
+/** A site on record, with the current content of its snippets, and which have changed. */
 export interface FetchedChanges extends RefreshedSite {
   /** The snippets of which the site shows other content, and where. */
   changed: ChangedSnippet[];
@@ -29,10 +29,7 @@ export interface FetchedChanges extends RefreshedSite {
   warnings: string[];
 }
 
-/**
- * The patience of a check, in milliseconds. A check is easily repeated, so failing early is better than
- * waiting.
- */
+/** The patience of a check, in milliseconds. A check is easily repeated, so failing early beats waiting. */
 export const checkPatience = 12_000;
 
 /**
@@ -50,7 +47,6 @@ export async function fetchChanges(
   const builtProject = await requireRecord(cli, project, { writes: forRefresh });
   const { cwd, recordFile, manifest } = builtProject;
   const { snippets } = manifest;
-
   const settings = await readFetchSettings(cli, builtProject, options);
   const displayed = new Set(snippets.map(({ key, content }) => `${content?.hash} ${key}`));
   const fetcher = openFetcher(cli, settings, {
@@ -61,11 +57,10 @@ export async function fetchChanges(
   });
 
   const uses = usesFromManifest(manifest);
-  const onSettled = (settled: number) =>
-    progress(() => `${settled} of ${count(uses.length, 'snippet')} fetched`);
+  const total = count(uses.length, 'snippet');
+  const onSettled = (settled: number) => progress(() => `${settled} of ${total} fetched`);
   try {
     const fetched = await fetcher.fetch(uses, { signal: cli.signal, onSettled });
-
     const currentContents = snippets.map(({ key }) => {
       const snippet = fetched.get(key);
       return snippet && toRecordedContent(snippet);
@@ -73,17 +68,9 @@ export async function fetchChanges(
     const changed = findChangedSnippets(manifest, currentContents);
     const changedKeys = new Set(changed.map(({ recorded }) => recorded.key));
     const changedUses = uses.filter(({ request }) => changedKeys.has(request.key));
-    return {
-      cwd,
-      recordFile,
-      manifest,
-      progress,
-      fetched,
-      currentContents,
-      changed,
-      warnings: shownWarnings(fetched, changedUses),
-      readImage: (name) => fetcher.readImage(name),
-    };
+    const warnings = shownWarnings(fetched, changedUses);
+    const readImage = (name: string) => fetcher.readImage(name);
+    return { cwd, recordFile, manifest, progress, fetched, currentContents, changed, warnings, readImage };
   } finally {
     await fetcher.close();
   }
@@ -101,8 +88,7 @@ async function readFetchSettings(
   const ifExists = (folder = '') => (existsSync(folder) ? folder : undefined);
   return {
     ...(await readSettings(cli, manifest)),
-    // A page of a site with `sanitize`, which only a build can run, may show other images than the content
-    // that is sent.
+    // With `sanitize`, which only a build can run, pages may show other images than the content that is sent.
     images: forRefresh && !rules.sanitizes ? rules.images : undefined,
     imageFolder: ifExists(imageFolder),
     // A refresh caches what it shows, so that a later build does not go back to older content.
@@ -110,29 +96,21 @@ async function readFetchSettings(
   };
 }
 
-/**
- * Finds the images of the last build that need no download: those that are in the output, or could not be
- * downloaded.
- */
+/** Finds the images of the last build that need no download: they are in the output, or it failed before. */
 function findRecordedImages(
   { output, snippets }: Pick<Manifest, 'output' | 'snippets'>,
   images: Settings['images'],
 ): RecordedImages {
   const assetFolder = images && join(output, images.assets.folder);
   const recordedImages: RecordedImages = new Map();
-  for (const { url, copy } of snippets.flatMap(imagesOf)) {
+  for (const { url, copy } of snippets.flatMap(({ content }) => content?.images ?? [])) {
     if (!copy) recordedImages.set(url, { flaw: 'it could not be downloaded before' });
     else if (assetFolder && existsSync(join(assetFolder, copy.file))) recordedImages.set(url, { copy });
   }
   return recordedImages;
 }
 
-const imagesOf = ({ content }: RecordedSnippet) => content?.images ?? [];
-
-/**
- * Opens a fetcher that asks for the current content of each snippet. Warnings about content are not printed:
- * a command prints those that concern it.
- */
+/** Opens a fetcher that asks for current contents. A command itself prints the warnings that concern it. */
 export function openFetcher(cli: Cli, settings: Settings, options: Partial<FetcherOptions>): SnippetFetcher {
   return new SnippetFetcher(settings, {
     warn: () => {},

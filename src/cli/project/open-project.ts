@@ -35,9 +35,8 @@ export type Project = BuiltProject | UnbuiltProject;
 
 /**
  * Finds the record that a command is about: the one of `--manifest`, or else that of the output folder; or
- * the only record of the project, if the output folder was never built.
- *
- * The answer changes with the files of the project. A command that has to stay with one record asks once.
+ * the only record of the project, if the output folder was never built. The answer changes with the files of
+ * the project: a command that has to stay with one record asks once.
  */
 export function findRecord({ cwd, manifest, output }: Pick<Cli, 'cwd' | 'manifest' | 'output'>): string {
   if (manifest !== undefined) return resolve(cwd, manifest);
@@ -61,16 +60,7 @@ export async function readProject(cli: Cli): Promise<Project> {
   return { cwd: cli.cwd, recordFile, ...(await readManifest(recordFile)) };
 }
 
-interface RequireOptions {
-  /** Whether the command writes to the output, and not only reads. */
-  writes: boolean;
-}
-
-/**
- * Reads a project for a command that only reads, and needs a record.
- *
- * @throws AstroError as {@link requireRecord}
- */
+/** Reads a project for a command that only reads, and needs a record. @throws as {@link requireRecord} */
 export async function openProject(cli: Cli): Promise<BuiltProject> {
   return requireRecord(cli, await readProject(cli), { writes: false });
 }
@@ -78,34 +68,31 @@ export async function openProject(cli: Cli): Promise<BuiltProject> {
 /**
  * Makes sure that a command can work with a project.
  *
+ * @param options whether the command `writes` to the output, and not only reads
  * @returns the project with the output where it is now: in the folder of `--output`, if that is given
  * @throws AstroError without a usable record or the folder of `--output`; or if that folder is a copy of the
  * output on record, which `--manifest` allows for commands that only read
  */
 export async function requireRecord(
-  cli: Pick<Cli, 'manifest' | 'output'>,
+  { manifest, output }: Pick<Cli, 'manifest' | 'output'>,
   project: Project,
-  { writes }: RequireOptions,
+  { writes }: { writes: boolean },
 ): Promise<BuiltProject> {
   const { cwd } = project;
-  const { output } = cli;
   if (!project.manifest) throw await missingRecordError(project);
   if (output === undefined) return project;
 
   await requireFolder(cwd, output, 'The output folder');
   const passedOutput = resolve(cwd, output);
   const recordedOutput = project.manifest.output;
-  const mustBeOutput = writes || cli.manifest === undefined;
-  if (mustBeOutput && existsSync(recordedOutput)) {
-    // A server build has its pages in a folder of the output, and the record is about that folder.
-    const isRecorded = contains(realpathSync(passedOutput), realpathSync(recordedOutput));
-    if (!isRecorded) {
-      throw userError(
-        'unusable-output',
-        `The record is about ${shownPath(cwd, recordedOutput)}, which still exists, and not about ${shownPath(cwd, passedOutput)}.`,
-        'Run the command without --output and copy the folder again, or build with --outDir, which makes another record.',
-      );
-    }
+  const mustBeOutput = (writes || manifest === undefined) && existsSync(recordedOutput);
+  // A server build has its pages in a folder of the output, and the record is about that folder.
+  if (mustBeOutput && !contains(realpathSync(passedOutput), realpathSync(recordedOutput))) {
+    throw userError(
+      'unusable-output',
+      `The record is about ${shownPath(cwd, recordedOutput)}, which still exists, and not about ${shownPath(cwd, passedOutput)}.`,
+      'Run the command without --output and copy the folder again, or build with --outDir, which makes another record.',
+    );
   }
   // `outDir` stays as it is on record: only the output has moved, and a build still empties `outDir`.
   return { ...project, manifest: { ...project.manifest, output: passedOutput } };
@@ -114,10 +101,8 @@ export async function requireRecord(
 /** The error for a project without a usable record, with what is known about why. */
 async function missingRecordError({ cwd, recordFile, flaw }: UnbuiltProject) {
   const missing = (message: string, hint?: string) => userError('missing-manifest', message, hint);
-  if (flaw !== 'is missing') {
-    return missing(`The build manifest at ${recordFile} ${flaw}.`, 'Build the site once.');
-  }
-
+  const unusable = `The build manifest at ${recordFile} ${flaw}.`;
+  if (flaw !== 'is missing') return missing(unusable, 'Build the site once.');
   const reason = await readFile(missingNote(recordFile), 'utf8').catch(() => '');
   if (reason) return missing(`${reason} There is no record at ${recordFile}.`, 'Build again.');
 
@@ -133,13 +118,7 @@ async function missingRecordError({ cwd, recordFile, flaw }: UnbuiltProject) {
   return missing(`${message} Other records: ${otherRecords.join(', ')}.`, hint);
 }
 
-/**
- * Checks that a folder exists.
- *
- * @param folder relative to `cwd`
- * @param name what the folder is, as the beginning of the message
- * @throws AstroError if there is no such folder
- */
+/** Checks that a folder exists. @throws AstroError whose message begins with `name`, if there is none */
 export async function requireFolder(cwd: string, folder: string, name: string, hint?: string): Promise<void> {
   const stats = await stat(resolve(cwd, folder)).catch(() => undefined);
   if (stats?.isDirectory()) return;

@@ -3,20 +3,15 @@ import type { Manifest } from '../../record/manifest.ts';
 import { type Environment, environmentVariables, readEnvironment } from '../../settings/environment.ts';
 import { parseOptions } from '../../settings/parse-options.ts';
 import { resolveSettings, type Settings } from '../../settings/settings.ts';
-import type { CliHost } from '../terminal/terminal.ts';
-
-/** The variables and the folder of the process that a command runs in. */
-type HostEnvironment = Pick<CliHost, 'cwd' | 'env'>;
+import type { Cli } from '../terminal/terminal.ts';
 
 /**
  * Reads the settings of the last build from its record, as the command line does not load the Astro config.
- * The environment is read anew: the key is not on record, and a base URL that was no option may have changed,
- * as a service may move.
- *
- * @param manifest the record; without one, all options have their defaults
+ * Without a record, all options have their defaults. The environment is read anew: the key is not on record,
+ * and a base URL that was no option may have changed, as a service may move.
  */
-export async function readSettings(host: HostEnvironment, manifest: Manifest | undefined): Promise<Settings> {
-  const environment = await readVariables(host, manifest);
+export async function readSettings(cli: Cli, manifest: Manifest | undefined): Promise<Settings> {
+  const environment = await readVariables(cli, manifest);
   if (!manifest) return resolveSettings(parseOptions({}), environment);
 
   const { urlOptions, renderBaseUrl, retrieveBaseUrl, ...recordedSettings } = manifest.settings;
@@ -28,14 +23,14 @@ export async function readSettings(host: HostEnvironment, manifest: Manifest | u
   });
 
   const { sanitizes, editLinks, images, ...recordedRules } = manifest.rules;
-  // A build with `sanitize`, a function that is not on record, applies the other rules to what that function
-  // returns. They could fail for the content as it is sent.
+  // A build applies the other rules to what `sanitize` returns, a function that is not on record. The rules
+  // could fail for the content as it is sent.
   return { ...settings, ...recordedSettings, ...(sanitizes ? {} : recordedRules) };
 }
 
 /** Reads the environment as the last build did. Without a record, as a build without `--mode` would. */
-export function readVariables(host: HostEnvironment, manifest?: Manifest): Promise<Environment> {
+export function readVariables(cli: Cli, manifest?: Manifest): Promise<Environment> {
   const { mode = 'production', directory = '' } = manifest?.environment ?? {};
-  const folder = directory !== false && resolve(host.cwd, directory);
-  return readEnvironment({ mode, directory: folder }, host);
+  const folder = directory !== false && resolve(cli.cwd, directory);
+  return readEnvironment({ mode, directory: folder }, cli);
 }

@@ -29,7 +29,6 @@ const usageErrors: unknown[] = ['missing-output', 'unusable-output', 'invalid-id
 /** Says why a command ended, for people and for `--json`, and with which exit status. */
 export function toFailureResult(thrown: unknown): FailureResult {
   const { message } = thrown as Error;
-
   if (thrown instanceof CommanderError) {
     // Commander also throws after it has printed a help text or the version. Its exit code is 0 then.
     const exitStatus = thrown.exitCode === 0 ? exitCodes.ok : exitCodes.usage;

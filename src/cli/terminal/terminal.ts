@@ -10,10 +10,7 @@ import { exitCodes, toFailureResult } from './exit-codes.ts';
 /** Standard output or standard error. */
 export interface OutputStream {
   write(text: string | Uint8Array): unknown;
-  /**
-   * A descriptor that commands started by this one can write to. Without it, their output is read and passed
-   * on.
-   */
+  /** A descriptor for commands that this one starts. Without it, their output is read and passed on. */
   fd?: number;
   isTTY?: boolean;
   /** The width of the terminal, in characters. */
@@ -33,10 +30,7 @@ export interface CliHost {
   signals?: Pick<EventEmitter, 'on' | 'off'>;
 }
 
-/**
- * The parameter of every command: the host, a terminal to print to, and the options before the name of the
- * command.
- */
+/** The parameter of every command: the host, a terminal, and the options before the command's name. */
 export interface Cli extends CliHost {
   terminal: Terminal;
   /** The path of the record that `--manifest` names; absent if the record is to be looked for. */
@@ -47,17 +41,13 @@ export interface Cli extends CliHost {
   signal?: AbortSignal;
 }
 
-/**
- * The result of a command: its JSON document, without the fields that are the same in all of its documents.
- */
+/** The result of a command: its JSON document, without what {@link Terminal.printJson} adds. */
 export type CommandResult<Output extends Document> = Omit<Output, 'version' | 'command'>;
 
 /** The start of a line that is shown in color: a line of a diff, or the outcome of a check of `doctor`. */
 const coloredLines = /^ {4}([-+@]).*|^ {2}(ok|FAILED)/gm;
-
 const lineColors = { '+': 'green', '-': 'red', '@': 'cyan', ok: 'green', FAILED: 'red' } as const;
 
-/** Goes to the start of the line, and erases the line. */
 const eraseLine = '\r\u001b[2K';
 
 /**
@@ -119,16 +109,15 @@ export class Terminal {
     if (this.json || this.isLog) return () => {};
 
     const canRewrite = stderr.isTTY && env['TERM'] !== 'dumb';
-    if (!canRewrite) {
-      return throttledProgress({ delay: 10_000, interval: 10_000 }, this.printError, clock.now);
-    }
+    const pace = canRewrite ? { delay: 2_000, interval: 100 } : { delay: 10_000, interval: 10_000 };
+    if (!canRewrite) return throttledProgress(pace, this.printError, clock.now);
     const rewrite = (line: string) => {
       // A line that wraps could not be erased.
       const maxWidth = (stderr.columns || 80) - 1;
       stderr.write(`${eraseLine}${Array.from(cleanText(line)).slice(0, maxWidth).join('')}`);
       this.#showsProgress = true;
     };
-    return throttledProgress({ delay: 2_000, interval: 100 }, rewrite, clock.now);
+    return throttledProgress(pace, rewrite, clock.now);
   }
 
   clearProgress(): void {
@@ -139,8 +128,7 @@ export class Terminal {
   readonly #colorize = (cleaned: string) => {
     const { stdout, env } = this.#host;
     const wantsColor = stdout.isTTY || env['FORCE_COLOR'] !== undefined;
-    // `styleText` would decide by the variables of the process, and not by the host's: the depth is asked for
-    // here.
+    // `styleText` would decide by the variables of the process. The depth by the host's is asked for here.
     if (!wantsColor || WriteStream.prototype.getColorDepth(env) <= 2) return cleaned;
 
     type Mark = keyof typeof lineColors;
