@@ -2,8 +2,7 @@ import { listPlaces } from '../failures/places.ts';
 import { describeLaterIntegrations, finalizeFiles } from '../output/file-states.ts';
 import { findCopies } from '../output/page-copies.ts';
 import type { Manifest } from '../record/manifest.ts';
-import { writeManifest } from '../record/manifest-file.ts';
-import { removeManifest } from '../record/missing-note.ts';
+import { removeManifest, writeManifest } from '../record/manifest-file.ts';
 import type { GeneratedSite } from './generated-site.ts';
 
 /**

@@ -37,8 +37,7 @@ export async function scanSite(
 ): Promise<ScannedSite> {
   const { settings, fetcher, verifier, urls, logger, astro } = site;
   const { params } = settings;
-  const { pageParams } = await import('../snippets/page-params.ts');
-  const { readEmbeds } = await import('../snippets/read-embeds.ts');
+  const { pageParams, readEmbeds } = await import('../snippets/read-embeds.ts');
   const startedAt = Date.now();
   const uses: SnippetUses = new Map();
   const invalid: InvalidEmbed[] = [];

@@ -4,7 +4,7 @@ import type { GeneratedSite } from '../inlining/generated-site.ts';
 import type { OutputVerifier } from '../inlining/verify-output.ts';
 import { listSiteFiles, type SiteFile } from '../output/site-files.ts';
 import type { Manifest } from '../record/manifest.ts';
-import { missingNote } from '../record/missing-note.ts';
+import { missingNote } from '../record/record-paths.ts';
 import type { SiteBuild } from './site-build.ts';
 
 /** A site with its snippets, and its manifest, not yet written. */

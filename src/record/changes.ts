@@ -21,9 +21,9 @@ export interface ChangedSnippet extends SnippetUsage {
 
 /** Finds where each snippet of a manifest is shown. */
 export function findUsage(manifest: Manifest): SnippetUsage[] {
-  const usages = manifest.snippets.map(
-    (recorded): SnippetUsage => ({ recorded, pages: [], collections: [] }),
-  );
+  const usages: SnippetUsage[] = manifest.snippets.map((recorded) => {
+    return { recorded, pages: [], collections: [] };
+  });
   for (const { name, shows } of manifest.files) {
     for (const index of new Set(shows)) usages[index]?.pages.push(name);
   }
@@ -39,9 +39,8 @@ export function findChangedSnippets(manifest: Manifest, currentContents: Content
     return { recorded, pages: [], collections: [], newHash: currentContents[index]?.hash };
   });
   for (const file of manifest.files) {
-    for (const index of findStaleSnippets(manifest, file, currentContents)) {
-      snippets[index]?.pages.push(file.name);
-    }
+    const stale = findStaleSnippets(manifest, file, currentContents);
+    for (const index of stale) snippets[index]?.pages.push(file.name);
   }
   for (const { collection, entry, snippet, content } of manifest.collections) {
     if (content === currentContents[snippet]?.hash) continue;
@@ -51,23 +50,15 @@ export function findChangedSnippets(manifest: Manifest, currentContents: Content
 }
 
 /** Finds the snippets of which a file shows other content than the current, each once. */
-export function findStaleSnippets(
-  manifest: Manifest,
-  file: ManifestFile,
-  currentContents: Contents,
-): number[] {
-  const isStale = (index: number) => displayedHash(manifest, file, index) !== currentContents[index]?.hash;
+export function findStaleSnippets(manifest: Manifest, file: ManifestFile, contents: Contents): number[] {
+  const isStale = (index: number) => displayedHash(manifest, file, index) !== contents[index]?.hash;
   return [...new Set(file.shows.filter(isStale))];
 }
 
 /** The hash of the content that a file shows of a snippet; `undefined` for children. */
-export function displayedHash(
-  { snippets }: Manifest,
-  { staleContentHashes }: ManifestFile,
-  snippet: number,
-): string | undefined {
-  const staleHash = staleContentHashes?.[snippet];
-  if (staleHash === undefined) return snippets[snippet]?.content?.hash;
+export function displayedHash(manifest: Manifest, file: ManifestFile, index: number): string | undefined {
+  const staleHash = file.staleContentHashes?.[index];
+  if (staleHash === undefined) return manifest.snippets[index]?.content?.hash;
   return staleHash ?? undefined;
 }
 
@@ -78,13 +69,8 @@ export function displayedHash(
 export function usesFromManifest(manifest: Manifest): SnippetUse[] {
   const uses = findUsage(manifest).map(({ recorded, pages, collections }): SnippetUse => {
     const places = [...pages, ...collections.map(entryName)];
-    return {
-      request: recorded,
-      places,
-      placesWithoutChildren: places,
-      optionalPlaces: new Set(),
-      asHtml: !recorded.asText,
-    };
+    const asHtml = !recorded.asText;
+    return { request: recorded, places, placesWithoutChildren: places, optionalPlaces: new Set(), asHtml };
   });
   for (const { name, optional = [] } of manifest.files) {
     for (const index of optional) uses[index]?.optionalPlaces?.add(name);

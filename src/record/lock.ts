@@ -29,7 +29,6 @@ export interface HeldLock {
 
 /** How often a holder says that it is alive, in milliseconds. */
 const heartbeatInterval = 5_000;
-
 /** Rendering blocks the event loop, so a heartbeat may be late by far. In milliseconds. */
 const abandonedAfter = 30_000;
 
@@ -55,10 +54,9 @@ export function takeLock(file: string, work: LockHolder['work']): HeldLock | und
 
   while (!create()) {
     const holder = readHolder(file);
-    // The holder has released the lock meanwhile.
-    if (!holder) continue;
-    if (!isLockAbandoned(file, holder)) return undefined;
-    removeLock(file, holder);
+    if (holder && !isLockAbandoned(file, holder)) return undefined;
+    // Without a holder, the lock has been released meanwhile.
+    if (holder) removeLock(file, holder);
   }
 
   const beat = () => {
@@ -114,10 +112,8 @@ export async function waitForLock(
 const pollInterval = 100;
 
 /** Waits until a lock is free, without taking it: that could fail a build that has just begun. */
-export async function waitUntilFree(
-  file: string,
-  { log, refuse, clock, signal }: WaitOptions,
-): Promise<void> {
+export async function waitUntilFree(file: string, options: WaitOptions): Promise<void> {
+  const { log, refuse, clock, signal } = options;
   let isLogged = false;
   for (let holder = holderOf(file); holder; holder = holderOf(file)) {
     refuse?.(holder);
@@ -152,7 +148,7 @@ export function holderOf(file: string): LockHolder | undefined {
   return holder && !isLockAbandoned(file, holder) ? holder : undefined;
 }
 
-function describeHolder({ pid, host }: LockHolder): string {
+function describeHolder({ pid, host }: LockHolder) {
   const elsewhere = host === hostname() ? '' : ` on ${cleanText(host)}`;
   return `another astro-snippets process${pid === 0 ? '' : ` (pid ${pid}${elsewhere})`}`;
 }
@@ -184,10 +180,7 @@ function writeNew(file: string, text: string): boolean {
   }
 }
 
-/**
- * `undefined` without a lock. A file that cannot be read, such as one being written, counts as another
- * machine's lock.
- */
+/** Reads a lock, if there is one. A file that is being written counts as another machine's lock. */
 function readHolder(file: string): LockHolder | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
@@ -212,10 +205,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/**
- * When a process started: field 22 of its `stat` on Linux, behind a name of any characters. `undefined`
- * elsewhere.
- */
+/** When a process started: on Linux, field 22 of its `stat`, behind a name of any characters. */
 function startTimeOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -26,10 +26,7 @@ export interface Manifest {
   inlinedAt: number;
   /** When the site was last refreshed; absent since the build. */
   refreshedAt?: string | undefined;
-  /**
-   * The folder with the pages. In the manifest's file, this and the next two are relative to it, so that the
-   * site and its manifest can be moved together.
-   */
+  /** The folder with the pages. In the file, this and the next two are relative: both can be moved together. */
   output: string;
   /** The folder that a build empties, Astro's `outDir`. An adapter may have the pages in a folder inside. */
   outDir: string;
@@ -59,10 +56,7 @@ export interface Manifest {
   collections: RecordedEntry[];
   /** The integrations that may have changed files after snippets were inlined. */
   laterIntegrations?: string[] | undefined;
-  /**
-   * Whether the command of `refresh --after` has yet to succeed. If so, the next refresh runs its own even if
-   * nothing has changed.
-   */
+  /** Whether the command of `refresh --after` has yet to succeed, even if the next refresh has no changes. */
   pending?: true | undefined;
 }
 
@@ -84,7 +78,6 @@ export interface RecordedRules extends Omit<HtmlRules, 'sanitize'> {
 
 /** What an edit link of a page says about its snippet. */
 export interface EditLink {
-  /** Where the snippet is edited. */
   url?: string | undefined;
   /** The snippet's name, which only variant A sends. */
   name?: string | undefined;
@@ -114,10 +107,7 @@ export interface RecordedSnippet extends SnippetRequest {
 export interface RecordedContent {
   /** The hash of what the service sent. Another hash is a change. */
   hash: string;
-  /**
-   * What the service sent, to show differences; absent if it has the API key in it, which belongs in no file
-   * but `.env`.
-   */
+  /** What the service sent, to show differences; absent if the API key is in it, which no file may hold. */
   text: string | undefined;
   variant: Variant;
   fetchedAt: number;
@@ -125,10 +115,7 @@ export interface RecordedContent {
   bytes: number;
   /** How long the service took. */
   milliseconds: number;
-  /**
-   * The hashes of scripts and styles, as a Content Security Policy names them. Where the policy is in
-   * headers, other hashes need a build.
-   */
+  /** The hashes of scripts and styles in a Content Security Policy. In headers, new ones need a build. */
   sources: string[] | undefined;
   /** The images of the hosts that the site names, with the site's copies. */
   images: readonly ImageUse[] | undefined;
@@ -156,16 +143,11 @@ export interface RecordedEntry extends CollectionEntry {
 export interface ManifestFile extends PackedPage {
   /** The path in the output, with slashes. */
   name: string;
-  /**
-   * The hash of the file after the last integration. A file with another hash was changed by another program,
-   * and a refresh does not write to it.
-   */
+  /** The hash after the last integration. A file with another one is not ours: a refresh leaves it alone. */
   hash: string;
   /** The snippets of the embeds, in the order of the file. */
   shows: number[];
-  /**
-   * The size and the time of the last change. While both stay, the file is not read to see if its hash does.
-   */
+  /** The size and the time of the last change. While both stay, the file is not read to compare its hash. */
   size: number;
   modifiedAt: number;
   /** The snippets whose embeds in this file are all optional. */
@@ -182,45 +164,32 @@ export interface ManifestFile extends PackedPage {
   expectedHashes?: string[] | undefined;
   /** The names of files that hold the same, such as `200.html`. */
   copies?: string[] | undefined;
-  /**
-   * The hashes of earlier states, latest first. A file with one of these was rolled back, and needs a build.
-   */
+  /** The hashes of earlier states, latest first. A file that has one was rolled back, and needs a build. */
   previousHashes?: string[] | undefined;
-  /**
-   * Whether the build changed the file after inlining, such as with a minifier. Only a build can update it.
-   */
+  /** Whether the build changed the file after inlining, as a minifier does. Only a build can update it. */
   changedAfterInlining?: true | undefined;
 }
 
 /** The part of a pack that is a page as it was generated, in bytes. */
 export interface PackedPage {
-  /** The offset of the first byte. */
   packOffset: number;
   packLength: number;
 }
 
-// 128 bits are enough to tell contents apart. Whole hashes would make the manifest larger by a sixth.
-const hashLength = 22;
-
-/** The hash of content or of a file, as the manifest has it. */
-export const hashOf = (bytes: Buffer | string): string =>
-  hash('sha256', bytes, 'base64url').slice(0, hashLength);
+/** The hash of content or of a file. 128 bits suffice; whole hashes would enlarge the manifest by a sixth. */
+export const hashOf = (bytes: Buffer | string): string => hash('sha256', bytes, 'base64url').slice(0, 22);
 
 /** Snippets by the keys of their requests. */
 export const byKey = <Recorded extends SnippetRequest>(
   snippets: readonly Recorded[] = [],
 ): Map<string, Recorded> => new Map(snippets.map((snippet) => [snippet.key, snippet]));
 
-/**
- * Makes a function that tells whether the site has shown something newer than a kept answer, as after a
- * refresh elsewhere.
- */
+/** Tells whether the site has shown newer content than a kept answer, as after a refresh elsewhere. */
 export function supersededBy(
   previousManifest: Manifest | undefined,
 ): (request: SnippetRequest, answer: KeptAnswer) => boolean {
   const snippets = byKey(previousManifest?.snippets);
   const askedAt = Date.parse(previousManifest?.refreshedAt ?? previousManifest?.builtAt ?? '');
-
   return ({ key }, { content, fetchedAt }) => {
     const { content: shown, missing } = snippets.get(key) ?? {};
     // The snippet did not exist when the service was last asked.

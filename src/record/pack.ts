@@ -13,10 +13,8 @@ const writeSize = 1024 * 1024;
 
 /**
  * Writes a new pack: the pages of a site as they were generated, with their embeds, from which a refresh
- * makes them again. All are in one file beside the manifest: a file for each page, or compression, would take
- * seconds.
- *
- * A pack counts once a manifest names it: until then, the last manifest keeps its own.
+ * makes them again. All are in one file: a file for each page, or compression, would take seconds. Until the
+ * new manifest names the pack, the last one keeps its own.
  */
 export class PackWriter {
   readonly #id: string = randomBytes(8).toString('hex');
@@ -42,7 +40,7 @@ export class PackWriter {
     return { packOffset, packLength: page.length };
   }
 
-  /** @returns what the manifest says of the pack; `undefined` if the site has no pages with snippets */
+  /** Completes the pack. @returns `undefined` if the site has no pages with snippets */
   finish(): RecordedPack | undefined {
     if (this.#length === 0) return undefined;
     this.#flush();
@@ -70,10 +68,7 @@ export class PackReader {
   /** Why the pack cannot be used: the end of a sentence that begins with the pages. `undefined` if it can. */
   readonly flaw: string | undefined;
 
-  /**
-   * @param manifest the file of the manifest
-   * @param pack what the manifest says of its pack
-   */
+  /** @param manifest the file of the manifest */
   constructor(manifest: string, pack: RecordedPack | undefined) {
     this.#file = packFile(manifest, pack?.id);
     this.flaw = findFlaw(manifest, pack);

@@ -10,7 +10,6 @@ interface ManifestPlace {
   cacheDir: string;
   /** The project's folder. */
   root: string;
-  /** The output folder. */
   outDir: string;
 }
 
@@ -19,9 +18,8 @@ interface ManifestPlace {
  * lies beside it:
  *
  * - `manifest.json`, of the output `dist`. Other outputs have `manifest.<path>.json`, so that several can be
- *   built side by side. In a folder for caches outside of the project, which others may share, a hash
- *   follows.
- * - `manifest.json.missing`: why there is no manifest. See `missing-note.ts`.
+ *   built side by side. In a folder for caches outside of the project, which may be shared, a hash follows.
+ * - `manifest.json.missing`: why there is no manifest. See {@link missingNote}.
  * - `manifest.<id>.pack`: the pages as they were generated. See {@link packFile}.
  * - `manifest.lock` and `manifest.lock.command`. See {@link lockFile} and {@link commandLockFile}.
  */
@@ -69,10 +67,7 @@ export function manifestsIn(folder: string): string[] {
   return [...manifests];
 }
 
-/**
- * The file of a pack. Its name has an id, so that a new pack can be written while the manifest still names
- * the old one.
- */
+/** The file of a pack. The id lets a new pack be written while the manifest still names the old one. */
 export const packFile = (manifest: string, packId: string | undefined): string =>
   `${stemOf(manifest)}.${packId}.pack`;
 
@@ -82,12 +77,11 @@ export function listPacks(manifest: string): string[] {
   const stem = basename(stemOf(manifest));
   const isPack = (name: string) =>
     name.startsWith(stem) && /^\.[0-9a-f]{16}\.pack$/.test(name.slice(stem.length));
-  return namesIn(folder)
-    .filter(isPack)
-    .map((name) => join(folder, name));
+  const packs = namesIn(folder).filter(isPack);
+  return packs.map((name) => join(folder, name));
 }
 
-/** Removes the packs of a manifest. @param packId the id of the one that stays, if any */
+/** Removes the packs of a manifest. @param packId the id of the pack that stays, if any */
 export function removeOtherPacks(manifest: string, packId?: string): void {
   const ownPack = packFile(manifest, packId);
   for (const file of listPacks(manifest)) {
@@ -101,20 +95,20 @@ export function lockFile(manifest: string, outDir: string): string {
   return contains(outDir, manifest) ? elsewhere : beside;
 }
 
-/**
- * Where the lock may be. During a build there is no manifest, which could tell the folder that the build
- * empties.
- */
+/** Where the lock may be: during a build, no manifest tells which folder the build empties. */
 export function possibleLockFiles(manifest: string): [beside: string, elsewhere: string] {
   const elsewhere = join(tmpdir(), 'astro-snippets', `${encodeURIComponent(manifest)}.lock`);
   return [`${stemOf(manifest)}.lock`, elsewhere];
 }
 
 /**
- * The lock of the commands of `--exec`, `--build` and `--after`, which may lock the output themselves. This
- * lock is always beside the manifest: it comes back if a command empties the folder.
+ * The lock of the commands of `--exec`, `--build` and `--after`, which may lock the output themselves. Always
+ * beside the manifest: this lock comes back if a command empties the folder.
  */
 export const commandLockFile = (manifest: string): string => `${possibleLockFiles(manifest)[0]}.command`;
+
+/** A file beside the place of a manifest that says, as a sentence, why there is none. Commands print it. */
+export const missingNote = (manifest: string): string => `${manifest}.missing`;
 
 const stemOf = (manifest: string) => manifest.replace(/\.json$/, '');
 

@@ -46,9 +46,8 @@ const minimumLifetime = 30 * 24 * 60 * 60 * 1000;
 /**
  * Keeps answers of the service for later runs, in files or in the storage that the option `cache` names.
  *
- * A cache never fails a build: after the first read that fails or hangs, nothing more is read in this run,
- * and likewise for writes. The first of these failures is a warning. Changes happen in the background;
- * `close` waits for them.
+ * A cache never fails a build: after a read that fails or hangs, nothing more is read in this run, and
+ * likewise for writes. The first failure is a warning. Changes happen in the background until `close`.
  */
 export class AnswerCache {
   readonly #folder: string;
@@ -73,12 +72,11 @@ export class AnswerCache {
    * @param owner whose answers these are: another API key or service may have other snippets
    */
   constructor(folder: string, settings: CacheSettings, owner: CacheOwner, warn: (line: string) => void) {
-    const { apiKey = '', renderBaseUrl, retrieveBaseUrl, staleIfError } = owner;
     this.#folder = folder;
     this.#settings = settings;
     this.#warn = warn;
-    this.#owner = [hash('sha256', apiKey), renderBaseUrl, retrieveBaseUrl];
-    this.#timeToLive = Math.ceil(Math.max(minimumLifetime, settings.maxAge, staleIfError) / 1000);
+    this.#owner = [hash('sha256', owner.apiKey ?? ''), owner.renderBaseUrl, owner.retrieveBaseUrl];
+    this.#timeToLive = Math.ceil(Math.max(minimumLifetime, settings.maxAge, owner.staleIfError) / 1000);
   }
 
   async read(request: SnippetRequest): Promise<KeptAnswer | undefined> {
@@ -90,9 +88,8 @@ export class AnswerCache {
   /** Keeps an answer, unless it contains the API key. */
   write(request: SnippetRequest, answer: KeptAnswer): void {
     if (containsKnownKey(answer.content) || containsKnownKey(answer.name ?? '')) return;
-    this.#change((storage) =>
-      storage.setItem<KeptAnswer>(this.#entryName(request), answer, { ttl: this.#timeToLive }),
-    );
+    const options = { ttl: this.#timeToLive };
+    this.#change((storage) => storage.setItem<KeptAnswer>(this.#entryName(request), answer, options));
   }
 
   remove(request: SnippetRequest): void {
@@ -120,25 +117,19 @@ export class AnswerCache {
         this.#storage ??= this.#open();
         return await withTimeout(this.#storage.then(operation));
       } catch (error) {
-        this.#noteFailure(kind, error);
+        const isFirst = !this.#hasFailed.read && !this.#hasFailed.write;
+        this.#hasFailed[kind] = true;
+        const reason = reasonOf(this.#connectionError ?? error);
+        if (isFirst) this.#warn(`The snippet cache failed and is not used for this run: ${reason}`);
         return undefined;
       }
     });
-  }
-
-  #noteFailure(kind: Operation, error: unknown) {
-    const isFirst = !this.#hasFailed.read && !this.#hasFailed.write;
-    this.#hasFailed[kind] = true;
-    if (!isFirst) return;
-    const reason = reasonOf(this.#connectionError ?? error);
-    this.#warn(`The snippet cache failed and is not used for this run: ${reason}`);
   }
 
   async #open(): Promise<Storage> {
     const { driver: chosen = fileDriver(this.#folder), options = {} } = this.#settings;
     const driver: Driver =
       typeof chosen === 'string' ? (await import(`unstorage/drivers/${chosen}`)).default(options) : chosen;
-
     const client = driver.getInstance?.() as Partial<EventEmitter> | undefined;
     // Without an `error` listener on the client, a lost connection would crash Node.
     client?.on?.('error', (error) => {
@@ -155,7 +146,6 @@ function fileDriver(base: string): Driver {
 
 /** How long a storage may take for one operation, in milliseconds. */
 const operationTimeout = 2_000;
-
 const timeoutTicks = 10;
 
 /**

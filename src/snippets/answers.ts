@@ -22,10 +22,7 @@ export interface Answer extends Snippet {
 export interface CachePolicy {
   /** Makes a request even if the kept answer is young enough. @default false */
   alwaysAsk?: boolean;
-  /**
-   * Whether the site has already shown newer content than this answer. That happens after a refresh on
-   * another machine, which could not write to this cache. @default no answer is superseded
-   */
+  /** Whether the site has shown newer content, as after a refresh on another machine. @default none is */
   isSuperseded?: ((request: SnippetRequest, answer: KeptAnswer) => boolean) | undefined;
   /** Whether new content is kept for later runs. @default all is */
   isWorthKeeping?: (request: SnippetRequest, content: string) => boolean;
@@ -39,26 +36,15 @@ export interface AnswerSourceOptions extends CachePolicy {
   notify?(line: string): void;
   /** Whether an answer is used for the whole run. A dev server asks again instead. */
   remember: boolean;
-  /**
-   * How long to try a service that gives no answer, in milliseconds, if that is less than the settings' own
-   * patience.
-   */
+  /** How long to try a service that gives no answer, in milliseconds; at most the settings' own patience. */
   patience?: number | undefined;
   /** Replaces parts of the client, such as its clock. */
   parts?: ClientParts;
 }
 
-/** What the service was asked for, and what it was not. */
 export interface AnswerCounts extends Counts {
-  /** How often a kept answer was used. */
+  /** How often a kept answer was used instead of a request. */
   cached: number;
-}
-
-/** Opened together by the first request, and again by the next one after `close`. */
-interface OpenConnection {
-  client: SnippetClient;
-  /** `undefined` if the site keeps no answers. */
-  cache: AnswerCache | undefined;
 }
 
 /**
@@ -71,7 +57,8 @@ export class AnswerSource {
   readonly #options: AnswerSourceOptions;
   /** Answers and requests in progress, by the keys of the requests. */
   readonly #asked = new Map<string, Promise<Answer>>();
-  #connection: OpenConnection | undefined;
+  /** Opened by the first request, and again by the next one after `close`. Some sites keep no answers. */
+  #connection: { client: SnippetClient; cache: AnswerCache | undefined } | undefined;
   #cached = 0;
   #hasRouteWarning = false;
   /** Whether every further request would fail the same way, as with an invalid key. */
@@ -83,13 +70,8 @@ export class AnswerSource {
   }
 
   get counts(): AnswerCounts {
-    return {
-      requests: 0,
-      retries: 0,
-      fallbacks: 0,
-      ...this.#connection?.client.counts,
-      cached: this.#cached,
-    };
+    const { counts } = this.#connection?.client ?? {};
+    return { requests: 0, retries: 0, fallbacks: 0, ...counts, cached: this.#cached };
   }
 
   /** @throws SnippetError or SiteError `not-cached`. After that, a later call makes a new request. */
@@ -97,7 +79,6 @@ export class AnswerSource {
     const { key } = request;
     const asked = this.#asked.get(key);
     if (asked) return asked;
-
     const answer = this.#ask(request);
     this.#asked.set(key, answer);
     const forget = () => {
@@ -199,17 +180,18 @@ export class AnswerSource {
     throw new SiteError('not-cached', reason, request.id);
   }
 
-  #open(): OpenConnection {
-    const { cache, answerFolder } = this.#settings;
+  #open() {
     this.#connection ??= {
       client: openClient(this.#settings, this.#options),
-      cache:
-        cache && answerFolder
-          ? new AnswerCache(answerFolder, cache, this.#settings, this.#options.warn)
-          : undefined,
+      cache: openCache(this.#settings, this.#options),
     };
     return this.#connection;
   }
+}
+
+function openCache(settings: Settings, { warn }: AnswerSourceOptions): AnswerCache | undefined {
+  const { cache, answerFolder } = settings;
+  return cache && answerFolder ? new AnswerCache(answerFolder, cache, settings, warn) : undefined;
 }
 
 function openClient(settings: Settings, options: AnswerSourceOptions): SnippetClient {

@@ -4,22 +4,14 @@ import { isBlockLevel } from '../markup/start-tags.ts';
 import { andMore } from './embed-messages.ts';
 import type { FileEmbed } from './read-embeds.ts';
 
-/** Where a snippet is a block inside a paragraph. */
-interface BlockPlaces {
-  /** The file and line of the first such embed. */
-  first: string;
-  /** The number of further embeds. */
-  others: number;
-}
-
 /** Warns about snippets that are blocks, such as `<div>`, in a paragraph with text: browsers end it there. */
 export class BlockWarnings {
   readonly #htmlOf: (key: string) => string | undefined;
   readonly #placeOf: PlaceOf | undefined;
   /** Whether content is a block, by the keys of requests. */
   readonly #isBlock = new Map<string, boolean>();
-  /** Places of blocks, by the ids of snippets. */
-  readonly #places = new Map<number, BlockPlaces>();
+  /** The file and line of the first block, and how many follow, by the ids of snippets. */
+  readonly #places = new Map<number, { first: string; others: number }>();
 
   /**
    * @param htmlOf the content of a snippet as pages show it, by the key of its request

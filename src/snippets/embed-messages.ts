@@ -2,14 +2,11 @@ import type { DoubtfulFlaw, EmbedFault } from '../embed/found-embed.ts';
 import type { ErrorCode } from '../failures/error-table.ts';
 import { count } from '../text/format.ts';
 
-interface FaultText {
-  code: ErrorCode;
-  /** A sentence. `{line}` is the line of the outer embed, `{attribute}` the name of the attribute. */
-  text: string;
-}
-
-/** What the report of a failed build says about an embed that is in a place where none can be. */
-export const faultTexts: Readonly<Record<EmbedFault['flaw'], FaultText>> = {
+/**
+ * What the report of a failed build says about an embed that is in a place where none can be. `{line}` is the
+ * line of the outer embed, `{attribute}` the name of the attribute.
+ */
+export const faultTexts: Readonly<Record<EmbedFault['flaw'], { code: ErrorCode; text: string }>> = {
   unclosed: { code: 'embed-unclosed', text: 'The embed has no end tag.' },
   nested: { code: 'embed-nested', text: 'The embed is inside the one of line {line}.' },
   'in-attribute': {

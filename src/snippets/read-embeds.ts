@@ -1,11 +1,14 @@
-import { parseRequest, type SnippetRequest } from '../client/snippet-request.ts';
+import type { Params } from '../client/params.ts';
+import { SnippetError } from '../client/snippet-error.ts';
+import { createRequest, paramsObject, parseRequest, type SnippetRequest } from '../client/snippet-request.ts';
 import { intendedAttribute } from '../embed/element.ts';
 import type { EmbedFault, FileKind, FoundEmbed, PlacedEmbed, ScanWarning } from '../embed/found-embed.ts';
 import { scan } from '../embed/scan.ts';
 import type { EmbedNote, InvalidEmbed } from '../failures/embed-notes.ts';
-import type { ErrorCode } from '../failures/error-table.ts';
 import { isSnippetFailure, SiteError } from '../failures/errors.ts';
 import { lineFinder } from '../files/lines.ts';
+import type { ParsedOptions } from '../settings/options.ts';
+import { reasonOf } from '../text/clean-text.ts';
 import { andMore, faultTexts, warningTexts } from './embed-messages.ts';
 import { addUse, type SnippetUses } from './snippet-use.ts';
 
@@ -27,10 +30,7 @@ export interface ReadableFile {
   bytes: Buffer;
   kind: FileKind;
   addParams?: AddParams | undefined;
-  /**
-   * Whether the published file shows snippets already, of an earlier run. Children must not replace them, so
-   * a snippet that cannot be fetched fails the run.
-   */
+  /** Whether the published file shows snippets of an earlier run, which children must not replace. */
   isInlined?: boolean;
 }
 
@@ -44,14 +44,8 @@ export interface EmbedReading {
   warnings: EmbedNote[];
 }
 
-/** An invalid embed whose line is not known yet. */
-interface RefusedEmbed {
-  /** The byte offset of the embed. */
-  start: number;
-  code: ErrorCode;
-  message: string;
-  id: string | undefined;
-}
+/** An invalid embed, by its byte offset: its line is not known yet. */
+type RefusedEmbed = Pick<InvalidEmbed, 'code' | 'message' | 'id'> & { start: number };
 
 type LineOf = (offset: number) => number;
 
@@ -81,15 +75,12 @@ export function readEmbeds(file: ReadableFile, uses: SnippetUses): EmbedReading 
     // A copy has no spare capacity, which `push` leaves in each of thousands of arrays.
     embeds: embeds.slice(),
     invalid: refusals.map(({ start, ...refusal }) => ({ file: name, line: lineOf(start), ...refusal })),
-    warnings: describeWarnings(name, bytes, warnings, lineOf),
+    warnings: describeWarnings(file, warnings, lineOf),
   };
 }
 
-function refuseFault(
-  { start, flaw, outer = 0, attribute = '' }: EmbedFault,
-  bytes: Buffer,
-  lineOf: LineOf,
-): RefusedEmbed {
+function refuseFault(fault: EmbedFault, bytes: Buffer, lineOf: LineOf): RefusedEmbed {
+  const { start, flaw, outer = 0, attribute = '' } = fault;
   const { code, text } = faultTexts[flaw];
   // Functions as replacements: `$&` in the name of an attribute means nothing.
   const message = text.replace('{line}', () => `${lineOf(outer)}`).replace('{attribute}', () => attribute);
@@ -111,8 +102,8 @@ function readEmbed(embed: FoundEmbed, file: ReadableFile, uses: SnippetUses): Fi
     asHtml: format.as === 'html',
   });
   const written = writtenRequest.key === request.key ? undefined : writtenRequest.key;
-  // Attributes are left out: as parts of the page's text, they would keep all of it in memory.
-  // Fields are listed: an object made with a spread takes twice as much memory.
+  // Attributes are left out: as parts of the page's text, they would keep all of it in memory. Fields are
+  // listed: an object made with a spread takes twice as much memory.
   return { start, end, children, format, paragraph, inHeading, inParagraph, request, written };
 }
 
@@ -139,27 +130,21 @@ function parseEmbedRequest({ attributes, inIsland, misspelled }: FoundEmbed): Sn
 }
 
 /** Describes each kind of flaw once: a title that mentions the element may be in twenty places of a page. */
-function describeWarnings(
-  name: string,
-  bytes: Buffer,
-  warnings: readonly ScanWarning[],
-  lineOf: LineOf,
-): EmbedNote[] {
-  const notes: EmbedNote[] = [];
-  for (const [flaw, places] of Map.groupBy(warnings, (warning) => warning.flaw)) {
+function describeWarnings(file: ReadableFile, warnings: ScanWarning[], lineOf: LineOf): EmbedNote[] {
+  const warningsByFlaw = Map.groupBy(warnings, ({ flaw }) => flaw);
+  return [...warningsByFlaw].map(([flaw, places]) => {
     const start = places[0]?.start ?? 0;
     const line = lineOf(start);
     const hasId = flaw !== 'utf-16' && flaw !== 'in-id';
-    notes.push({
-      file: name,
+    return {
+      file: file.name,
       line,
-      id: hasId ? idAt(bytes, start) : undefined,
+      id: hasId ? idAt(file.bytes, start) : undefined,
       code: flaw === 'unrendered' ? 'unrendered-component' : undefined,
       isDoubtful: flaw !== 'in-xhtml',
-      message: `${name}:${line}${andMore(places.length - 1)}: ${warningTexts[flaw]}`,
-    });
-  }
-  return notes;
+      message: `${file.name}:${line}${andMore(places.length - 1)}: ${warningTexts[flaw]}`,
+    };
+  });
 }
 
 /** How much of a tag is searched for its id, in bytes. */
@@ -169,4 +154,34 @@ const searchedTagLength = 1000;
 function idAt(file: Buffer, start: number): string | undefined {
   const [tag = ''] = file.toString('latin1', start, start + searchedTagLength).split(/>|&gt;/);
   return /\bid\s*=(?:[\s"'{\\]|&\w+;|&#\w+;|%\w\w)*([\w.-]+)/i.exec(tag)?.[1];
+}
+
+/**
+ * Adds what the option `params` returns for a page to the requests of its embeds, whose own params win. The
+ * option is called once for each language of the page. What it throws, or returns besides valid params, makes
+ * the embed invalid.
+ *
+ * @param page the path of the page, as the site publishes it
+ */
+export function pageParams(option: ParsedOptions['params'], page: string): AddParams | undefined {
+  if (!option) return undefined;
+  const paramsByLanguage = new Map<string | undefined, Params | undefined>();
+
+  const paramsFor = (lang: string | undefined) => {
+    if (paramsByLanguage.has(lang)) return paramsByLanguage.get(lang);
+    try {
+      // A request with any id checks params as those of an embed are checked.
+      const params = paramsObject(createRequest(1, option({ page, lang })));
+      paramsByLanguage.set(lang, params);
+      return params;
+    } catch (error) {
+      const reason = error instanceof SnippetError ? error.reason : reasonOf(error);
+      throw new SiteError('params-failed', `The option \`params\` failed for ${page}: ${reason}`);
+    }
+  };
+
+  return (request, lang) => {
+    const added = paramsFor(lang);
+    return added ? createRequest(request.id, { ...added, ...paramsObject(request) }) : request;
+  };
 }

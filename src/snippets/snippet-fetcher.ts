@@ -2,7 +2,7 @@ import type { SnippetRequest } from '../client/snippet-request.ts';
 import { type PreparedSnippet, prepareSnippet } from '../content/prepare-snippet.ts';
 import type { FailedSnippet } from '../failures/describe-failures.ts';
 import type { InvalidEmbed, PlaceOf } from '../failures/embed-notes.ts';
-import { isSnippetFailure, type SnippetFailure } from '../failures/errors.ts';
+import { isSnippetFailure } from '../failures/errors.ts';
 import { throwFailures } from '../failures/failure-report.ts';
 import { failureWarnings, shownWarnings } from '../failures/failure-warnings.ts';
 import { listPlaces } from '../failures/places.ts';
@@ -52,13 +52,8 @@ export interface SnippetCollection {
   entries: ReadonlyMap<string, SnippetRequest>;
 }
 
-/** Fetches a collection. Its loader belongs to the site's code, which never gets the key. */
+/** Fetches a collection for its loader, which belongs to the site's code and never gets the key. */
 export type FetchHook = (collection: SnippetCollection) => Promise<FetchedSnippets>;
-
-/** A use, and its snippet or why there is none. */
-type FetchOutcome =
-  | { use: SnippetUse; snippet: FetchedSnippet; error?: undefined }
-  | { use: SnippetUse; snippet?: undefined; error: SnippetFailure };
 
 /**
  * Fetches the snippets of a run: gets an answer for each, applies the site's rules to its content, and
@@ -93,16 +88,13 @@ export class SnippetFetcher {
 
   /**
    * Fetches snippets for pages, and prints warnings about them. After a failure the others are fetched
-   * nevertheless, so that one report names all failures; unless each would fail the same way, as with an
-   * invalid key.
+   * nevertheless, for one report of all failures; unless each would fail the same way, as with a wrong key.
    *
    * @returns a snippet for each use, besides those whose children are shown
    * @throws AstroError with one report of all that the build fails for
    */
-  async fetch(
-    uses: readonly SnippetUse[],
-    { invalid = [], placeOf, ...options }: FetchOptions = {},
-  ): Promise<FetchedSnippets> {
+  async fetch(uses: readonly SnippetUse[], options: FetchOptions = {}): Promise<FetchedSnippets> {
+    const { invalid = [], placeOf } = options;
     const showsChildren = uses.length > 0 && isWithoutKey(this.#settings);
     if (uses.length > 0 && !showsChildren) {
       const places = new Set(uses.flatMap((use) => use.places));
@@ -156,13 +148,10 @@ export class SnippetFetcher {
     await (await this.#images)?.close();
   }
 
-  async #fetchAll(
-    uses: readonly SnippetUse[],
-    { signal, onSettled }: Pick<FetchOptions, 'signal' | 'onSettled'> = {},
-  ): Promise<FetchResults> {
-    const limit = new TimeLimit(this.#settings.timeout, this.#spent, signal);
+  async #fetchAll(uses: readonly SnippetUse[], options: FetchOptions = {}): Promise<FetchResults> {
+    const limit = new TimeLimit(this.#settings.timeout, this.#spent, options.signal);
     let settled = 0;
-    const fetchUse = async (use: SnippetUse): Promise<FetchOutcome> => {
+    const fetchUse = async (use: SnippetUse) => {
       try {
         return { use, snippet: await this.#getWithin(limit, use) };
       } catch (error) {
@@ -170,7 +159,7 @@ export class SnippetFetcher {
         return { use, error };
       } finally {
         settled += 1;
-        onSettled?.(settled);
+        options.onSettled?.(settled);
       }
     };
     const outcomes = await Promise.all(uses.map(fetchUse)).finally(() => limit.stop());
@@ -185,23 +174,19 @@ export class SnippetFetcher {
     return results;
   }
 
-  /** Gets a snippet, or when the time is over its last good content. */
+  /** Gets a snippet, or its last good content when the time is over. */
   async #getWithin(limit: TimeLimit, display: SnippetDisplay): Promise<FetchedSnippet> {
     try {
       return await Promise.race([this.get(display), limit.ended]);
     } catch (error) {
       if (!limit.isTimeout(error)) throw error;
       const answer = await this.answers.staleAnswer(display.request, error);
-      return this.#applyRules(answer, display, { mayDownload: false });
+      return this.#applyRules(answer, display, false);
     }
   }
 
-  /** @param options `mayDownload` is false when there is no time left for images. */
-  async #applyRules(
-    answer: Answer,
-    display: SnippetDisplay,
-    { mayDownload = true } = {},
-  ): Promise<FetchedSnippet> {
+  /** @param mayDownload `false` when there is no time left for images */
+  async #applyRules(answer: Answer, display: SnippetDisplay, mayDownload = true): Promise<FetchedSnippet> {
     const images = await this.#images;
     const findImage = images && ((url: URL) => images.find(url, { mayDownload }));
     const prepared = await prepareSnippet(answer, display, { ...this.#settings, findImage });

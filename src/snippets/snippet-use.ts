@@ -14,7 +14,6 @@ export interface SnippetUse extends PlacedRequest, SnippetDisplay {}
 /** Uses by the keys of their requests. */
 export type SnippetUses = Map<string, SnippetUse>;
 
-/** Facts about the embed. */
 interface UseOptions {
   /** Whether the embed has children to show when the service is down. @default false */
   hasChildren?: boolean | undefined;
@@ -45,12 +44,8 @@ export function addUse(
   const { places, placesWithoutChildren } = use;
   const isNewPlace = places.at(-1) !== place;
   // A place is optional only if each of its embeds of this snippet is.
-  if (!isOptional) {
-    use.optionalPlaces?.delete(place);
-  } else if (isNewPlace) {
-    use.optionalPlaces ??= new Set();
-    use.optionalPlaces.add(place);
-  }
+  if (!isOptional) use.optionalPlaces?.delete(place);
+  else if (isNewPlace) use.optionalPlaces = (use.optionalPlaces ?? new Set()).add(place);
   if (isNewPlace) places.push(place);
   if (!hasChildren && placesWithoutChildren.at(-1) !== place) placesWithoutChildren.push(place);
   use.asHtml ||= asHtml;

@@ -6,10 +6,7 @@ import { formatDuration } from '../text/format.ts';
 export class TimeLimit {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;
-  /**
-   * Rejects when the time is over or the signal is aborted, and never resolves. All snippets share this one
-   * promise: a thousand listeners on a signal are slow.
-   */
+  /** Rejects when the time is over, or on abort. Shared: a thousand listeners on a signal are slow. */
   readonly ended: Promise<never>;
 
   /**
@@ -27,7 +24,6 @@ export class TimeLimit {
     this.ended.catch(() => {});
   }
 
-  /** Whether an error is the one that says that the time is over. */
   isTimeout(error: unknown): boolean {
     return error === this.#controller.signal.reason;
   }

@@ -1,8 +1,7 @@
 import { cp, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { writeManifest } from '../../src/record/manifest-file.ts';
-import { noteMissing } from '../../src/record/missing-note.ts';
+import { noteMissing, writeManifest } from '../../src/record/manifest-file.ts';
 import { manifestOf } from '../../src/record/record-paths.ts';
 import { type Folder, folderWith } from '../support/site/folder.ts';
 import { cli } from '../support/tools/cli.ts';

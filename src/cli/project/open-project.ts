@@ -5,8 +5,7 @@ import { userError } from '../../failures/errors.ts';
 import { contains, shownPath } from '../../files/paths.ts';
 import type { Manifest } from '../../record/manifest.ts';
 import { type ManifestFlaw, readManifest } from '../../record/manifest-file.ts';
-import { missingNote } from '../../record/missing-note.ts';
-import { listManifests, manifestOf, manifestsIn } from '../../record/record-paths.ts';
+import { listManifests, manifestOf, manifestsIn, missingNote } from '../../record/record-paths.ts';
 import { cleanText } from '../../text/clean-text.ts';
 import type { Cli } from '../terminal/terminal.ts';
 
