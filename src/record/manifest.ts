@@ -26,7 +26,7 @@ export interface Manifest {
   inlinedAt: number;
   /** When the site was last refreshed; absent since the build. */
   refreshedAt?: string | undefined;
-  /** The folder with the pages. In the file, this and the next two are relative: both can be moved together. */
+  /** The folder with the pages. In the file, this and the next two are relative: both can be moved. */
   output: string;
   /** The folder that a build empties, Astro's `outDir`. An adapter may have the pages in a folder inside. */
   outDir: string;
