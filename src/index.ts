@@ -105,7 +105,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
           integrations: [lastIntegration(complete)],
         });
         if (command === 'dev') {
-          const { pageScript } = await import('./dev/page-script.ts');
+          const { pageScript } = await import('./dev/error-page.ts');
           injectScript('page', pageScript('import.meta.hot'));
         }
         addDevToolbarApp(toolbarApp);
@@ -138,7 +138,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       },
 
       'astro:build:setup'({ updateConfig }) {
-        const plugin = builtPlugin(async ({ directory, laterPlugins }) => {
+        const plugin = builtPlugin(async (directory, laterPlugins) => {
           build?.laterIntegrations.push(...laterPlugins);
           if (directory !== undefined) await inline(directory);
         });

@@ -47,7 +47,6 @@ export class DevRun {
     });
   }
 
-  /** Fetches the snippets of a collection. @throws AstroError with one report of all failures. */
   fetchCollection(options: SnippetCollection): Promise<FetchedSnippets> {
     return this.session.fetchCollection(options);
   }
@@ -145,10 +144,8 @@ function imageHandler(session: SnippetSession): Connect.NextHandleFunction {
       const headers = { 'content-type': type, 'content-length': bytes.length, 'cache-control': 'no-cache' };
       response.writeHead(200, headers).end(bytes);
     };
-    session
-      .open()
-      .then(({ fetcher }) => fetcher.readImage(name))
-      .then(send, next);
+    const image = session.open().then(({ fetcher }) => fetcher.readImage(name));
+    image.then(send, next);
   };
 }
 

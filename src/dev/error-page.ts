@@ -1,25 +1,20 @@
 import { escapeUTF8 } from 'entities/escape';
-import { dataElement } from '../inlining/edit-links/panel-script.ts';
-import { pageScript } from './page-script.ts';
+import { dataElement } from '../inlining/edit-links/edit-links.ts';
 
-/** An error as Astro's overlay shows it. The overlay expects HTML. */
+/** An error as Astro's overlay shows it. The overlay expects the message and the hint as HTML. */
 export interface OverlayError {
   name: string;
   title: string;
+  message: string;
+  hint: string;
   /** The message as text, where a browser would show the lines of code. */
   stack: string;
-  /** HTML. */
-  message: string;
-  /** HTML. */
-  hint: string;
 }
 
 /**
  * Writes a page that shows an error in Astro's overlay instead of the page that was asked for.
  *
- * @param base the base path of the site
- * @param hash what the page would show, so that it asks whether that has changed, and reloads; `undefined` if
- *   it shows no snippets
+ * @param hash what that page would show, if it has snippets: the error page asks whether that has changed
  */
 export function errorPage(base: string, error: OverlayError, hash: string | undefined): string {
   // A "<" in the error could end the script.
@@ -38,16 +33,33 @@ document.body.append(new ErrorOverlay(${json}));
 `;
 }
 
-/** What Vite sends to browsers about an error in a module. */
-interface ErrorEvent {
-  type?: string;
-  err?: { plugin?: string; message: string };
+/**
+ * The script of each page of `astro dev`. While the page is visible, the script asks the server every two
+ * seconds whether what the page shows has changed, and reloads the page if so. The hash of what it shows is
+ * in the element that the panel reads; a page without that element shows no snippets, and does not ask.
+ *
+ * @param hot JavaScript for the connection to Vite
+ */
+export function pageScript(hot: string): string {
+  return `
+const shown = () => document.querySelector('script#snippet-edit-links')?.dataset.hash;
+const ask = () => {
+  const hash = shown();
+  if (hash !== undefined && document.visibilityState === 'visible') ${hot}.send('astro-snippets:ask', { hash });
+};
+${hot}.on('astro-snippets:answer', ({ hash, hasChanged }) => {
+  if (hasChanged && hash === shown()) location.reload();
+});
+document.addEventListener('visibilitychange', ask);
+setInterval(ask, 2000);
+ask();
+`;
 }
 
 /** Escapes this package's errors in modules for the browser, which Astro 5 shows as HTML. */
 export function escapeOwnErrors(hot: { send: (...message: never[]) => void }): void {
   const send = hot.send.bind(hot) as (...message: unknown[]) => void;
-  hot.send = (...message: ErrorEvent[]) => {
+  hot.send = (...message: { type?: string; err?: { plugin?: string; message: string } }[]) => {
     const [{ type, err } = {}] = message;
     if (type === 'error' && err?.plugin?.startsWith('astro-snippets:')) err.message = toHtml(err.message);
     send(...message);

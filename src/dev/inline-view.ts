@@ -1,4 +1,3 @@
-import type { AstroIntegrationLogger } from 'astro';
 import picomatch from 'picomatch';
 import type { ViteDevServer } from 'vite';
 import type { FileKind } from '../embed/found-embed.ts';
@@ -9,14 +8,14 @@ import { throwFailures } from '../failures/failure-report.ts';
 import { failureWarnings } from '../failures/failure-warnings.ts';
 import { panelSnippets } from '../inlining/edit-links/edit-links.ts';
 import { pageInliner } from '../inlining/inline-page.ts';
+import type { SnippetSession } from '../integration/snippet-session.ts';
 import { isWithoutKey, withoutKeyWarning } from '../settings/connection.ts';
 import type { Settings } from '../settings/settings.ts';
-import { canonicalPath, routeFiles, type SiteUrls } from '../settings/site-urls.ts';
+import { canonicalPath, routeFiles } from '../settings/site-urls.ts';
 import { BlockWarnings } from '../snippets/block-warnings.ts';
 import { type FileEmbed, pageParams, readEmbeds } from '../snippets/read-embeds.ts';
-import type { FetchedSnippet } from '../snippets/snippet-fetcher.ts';
-import type { SnippetUse, SnippetUses } from '../snippets/snippet-use.ts';
-import type { SiteSource } from '../source/site-source.ts';
+import type { FetchedSnippets } from '../snippets/snippet-fetcher.ts';
+import type { SnippetUses } from '../snippets/snippet-use.ts';
 import { SourceSearch } from '../source/source-search.ts';
 import { cleanLines } from '../text/clean-text.ts';
 import { containsKnownKey } from '../text/known-keys.ts';
@@ -25,17 +24,8 @@ import { failureIdentity, type SnippetMemory } from './snippet-memory.ts';
 import { describeUse, linkOf, type ShownUse } from './toolbar-facts.ts';
 import { ViewLines, ViewLog } from './view-log.ts';
 
-/** The site of a dev server, as far as its pages need it. */
-export interface ServedSite {
-  /** The current settings, which change with the `.env` files. */
-  readonly settings: Settings;
-  readonly urls: SiteUrls;
-  readonly site: { readonly logger: AstroIntegrationLogger; readonly sources: SiteSource };
-}
-
 /** A complete response of the dev server, before snippets are inlined. */
 export interface RenderedText {
-  /** The path of its URL. */
   path: string;
   kind: FileKind;
   bytes: Buffer;
@@ -46,16 +36,14 @@ export interface RenderedText {
 /** What is sent instead: the response with its snippets, or a page about why that is not possible. */
 export type InlinedView = { kind: 'page'; bytes: Buffer } | { kind: 'error-page'; html: string };
 
-/** What the steps of one view share. */
+/** What the steps of one view share, with the settings when it began: they change with the `.env` files. */
 interface View {
   rendered: RenderedText;
-  /** The settings when the view began. */
   settings: Settings;
   search: SourceSearch;
   lines: ViewLines;
 }
 
-/** The embeds of a view. */
 interface ViewEmbeds {
   embeds: readonly FileEmbed[];
   invalid: readonly InvalidEmbed[];
@@ -67,19 +55,19 @@ interface ViewEmbeds {
  * is an error page, and the next one tries again.
  */
 export class InlineView {
-  readonly #site: ServedSite;
+  readonly #session: SnippetSession;
   readonly #server: ViteDevServer;
   readonly #memory: SnippetMemory;
   readonly #log = new ViewLog();
 
-  constructor(site: ServedSite, server: ViteDevServer, memory: SnippetMemory) {
-    this.#site = site;
+  constructor(session: SnippetSession, server: ViteDevServer, memory: SnippetMemory) {
+    this.#session = session;
     this.#server = server;
     this.#memory = memory;
   }
 
   async inline(rendered: RenderedText): Promise<InlinedView> {
-    const { settings, site } = this.#site;
+    const { settings, site } = this.#session;
     const lines = new ViewLines(site.logger);
     // The error page has the hash too, so that it asks whether its snippets have changed.
     let hash: string | undefined;
@@ -112,7 +100,8 @@ export class InlineView {
   /** @throws AstroError if the page has embeds and is rendered on demand */
   #readEmbeds({ rendered, settings, search, lines }: View): ViewEmbeds {
     const { path, kind, bytes } = rendered;
-    const addParams = pageParams(settings.params, canonicalPath(path, kind === 'html', this.#site.urls));
+    const page = canonicalPath(path, kind === 'html', this.#session.site.urls);
+    const addParams = pageParams(settings.params, page);
     const uses: SnippetUses = new Map();
     const { embeds, invalid, warnings } = readEmbeds({ name: path, bytes, kind, addParams }, uses);
     for (const note of warnings) lines.warn(describeNote(note, search.whereWritten));
@@ -128,10 +117,9 @@ export class InlineView {
     }
     // A page asks again, and loads again if a snippet has changed. A script does not, nor does a feed.
     const isLast = rendered.kind !== 'html' || rendered.isFetched;
-    const get = async (use: SnippetUse): Promise<ShownUse> => {
-      return { ...use, snippet: await this.#memory.get(use, isLast) };
-    };
-    return Promise.all(uses.values().map(get));
+    return Promise.all(
+      uses.values().map(async (use) => ({ ...use, snippet: await this.#memory.get(use, isLast) })),
+    );
   }
 
   /** Logs an error, and makes the page that shows it. */
@@ -161,20 +149,15 @@ export class InlineView {
 }
 
 /** The contents that can be shown, by the keys of their requests. */
-function contentsOf(shownUses: readonly ShownUse[]): Map<string, FetchedSnippet> {
-  const contents = new Map<string, FetchedSnippet>();
-  for (const { request, snippet } of shownUses) {
-    if (snippet.content) contents.set(request.key, snippet.content);
-  }
-  return contents;
+function contentsOf(shownUses: readonly ShownUse[]): FetchedSnippets {
+  return new Map(
+    shownUses.flatMap(({ request, snippet: { content } }) => (content ? [[request.key, content]] : [])),
+  );
 }
 
 /** Warns of embeds that may not work where they are on the page. */
-function warnOfPage(
-  { rendered, search, lines }: View,
-  { embeds }: ViewEmbeds,
-  snippets: ReadonlyMap<string, FetchedSnippet>,
-): void {
+function warnOfPage(view: View, { embeds }: ViewEmbeds, snippets: FetchedSnippets): void {
+  const { rendered, search, lines } = view;
   const blocks = new BlockWarnings((key) => snippets.get(key)?.html, search.whereWritten);
   blocks.add(rendered.path, rendered.bytes, embeds);
   for (const warning of search.headingWarnings(embeds)) lines.warn(warning);
@@ -182,20 +165,15 @@ function warnOfPage(
 }
 
 /** @throws AstroError with one report of all failures, unless children are shown instead */
-function refuseFailures(
-  { rendered, search, lines }: View,
-  { invalid }: ViewEmbeds,
-  shownUses: readonly ShownUse[],
-): void {
+function refuseFailures(view: View, { invalid }: ViewEmbeds, shownUses: readonly ShownUse[]): void {
+  const { rendered, search, lines } = view;
   const failed = shownUses.flatMap(({ snippet: { content, error }, ...use }): FailedSnippet[] =>
     content || !error ? [] : [{ ...use, error }],
   );
   if (failed.length > 0) {
     const identities = failed.map(({ request, error }) => [request.key, failureIdentity(error)]);
-    lines.warnOfFailures(
-      JSON.stringify([rendered.path, invalid, identities]),
-      failureWarnings(failed).join('\n'),
-    );
+    const identity = JSON.stringify([rendered.path, invalid, identities]);
+    lines.warnOfFailures(identity, failureWarnings(failed).join('\n'));
   }
   throwFailures({ failed, notAsked: 0, embeds: invalid, placeOf: search.whereWritten });
 }
@@ -205,7 +183,7 @@ function inlineShown(
   { rendered, settings, lines }: View,
   { embeds }: ViewEmbeds,
   shownUses: readonly ShownUse[],
-  snippets: ReadonlyMap<string, FetchedSnippet>,
+  snippets: FetchedSnippets,
   hash: string | undefined,
 ): Buffer {
   const { path, kind, bytes } = rendered;

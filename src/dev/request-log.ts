@@ -3,18 +3,17 @@ import type { ServerResponse } from 'node:http';
 import { styleText } from 'node:util';
 import type { AstroIntegrationLogger } from 'astro';
 
-/** Runs the rest of a request, so that what is logged during it is known to be about its response. */
-export type RequestScope = AsyncLocalStorage<ServerResponse>;
-
 /** How Astro's line about a request begins: with its status. */
 const statusPattern = /^\S*\[\d{3}\]/;
 
 /**
  * Holds back Astro's line about a request until the response is sent. Astro logs `[200]` when it has rendered
  * a page, which may then turn out as an error page with status 500.
+ *
+ * @returns a scope in which to run the rest of each request, so that its lines are known to be about it
  */
-export function holdRequestLog({ options }: AstroIntegrationLogger): RequestScope {
-  const requestScope: RequestScope = new AsyncLocalStorage();
+export function holdRequestLog({ options }: AstroIntegrationLogger): AsyncLocalStorage<ServerResponse> {
+  const requestScope = new AsyncLocalStorage<ServerResponse>();
   // Before Astro 7, the option is called `dest`.
   const { dest, destination = dest } = options as object as Record<string, typeof options.destination>;
   if (!destination) return requestScope;
@@ -23,7 +22,6 @@ export function holdRequestLog({ options }: AstroIntegrationLogger): RequestScop
   destination.write = (event) => {
     const response = requestScope.getStore();
     if (!response || response.closed || !statusPattern.test(event.message)) return write(event);
-
     response.once('close', () => {
       if (response.statusCode !== 500) return write(event);
       write({ ...event, message: event.message.replace(statusPattern, styleText('red', '[500]')) });

@@ -3,7 +3,8 @@ import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Connect, ViteDevServer } from 'vite';
 import type { FileKind } from '../embed/found-embed.ts';
-import { type InlinedView, InlineView, type ServedSite } from './inline-view.ts';
+import type { SnippetSession } from '../integration/snippet-session.ts';
+import { type InlinedView, InlineView } from './inline-view.ts';
 import { holdRequestLog } from './request-log.ts';
 import type { SnippetMemory } from './snippet-memory.ts';
 
@@ -25,12 +26,12 @@ const viteUrls = /\/(?:@(?:vite|id|fs)|node_modules)\/|\.map$/;
  * responses, and plain text that may be a stream.
  */
 export function serveText(
-  site: ServedSite,
+  session: SnippetSession,
   server: ViteDevServer,
   memory: SnippetMemory,
 ): Connect.NextHandleFunction {
-  const { logger } = site.site;
-  const view = new InlineView(site, server, memory);
+  const { logger } = session.site;
+  const view = new InlineView(session, server, memory);
   const requestScope = holdRequestLog(logger);
   const warnedPaths = new Set<string>();
   const warnOfEncoding = (path: string, encoding: string) => {
@@ -98,12 +99,9 @@ class HeldResponse {
     for (let index = 0; index < list.length; index += 2) {
       this.#response.setHeader(list[index], list[index + 1]);
     }
-
     this.#isBuffered ??= this.#startBuffering();
-    if (!this.#isBuffered) {
-      const message = rest.filter((part) => typeof part === 'string');
-      return this.#response.writeHead(status, ...message);
-    }
+    const message = rest.filter((part) => typeof part === 'string');
+    if (!this.#isBuffered) return this.#response.writeHead(status, ...message);
     this.#response.statusCode = status;
     return this.#response;
   }

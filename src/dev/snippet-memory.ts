@@ -22,16 +22,9 @@ export interface RememberedSnippet extends SnippetDisplay {
 /** Fetches a snippet. @throws SnippetError or SiteError */
 export type FetchSnippet = (display: SnippetDisplay) => Promise<FetchedSnippet>;
 
-/** What a page of the dev server shows. */
-interface RememberedPage {
-  snippets: readonly RememberedSnippet[];
-  /** When the page last asked whether it has changed, in milliseconds since the epoch. */
-  askedAt: number;
-}
-
 /**
- * How long after a fetch a snippet is due again, in milliseconds: two seconds, or ten while the service or
- * the key is in trouble. A page asks every two seconds, and its timer may be a little early.
+ * How long after a fetch a snippet is due again, in milliseconds; longer while the service or the key is in
+ * trouble. A page asks every two seconds, and its timer may be a little early.
  */
 const calmPause = 1_900;
 const troublePause = 9_900;
@@ -40,19 +33,18 @@ const troublePause = 9_900;
 const pageLifetime = 600_000;
 
 /**
- * The snippets of a dev server, and the pages that show them.
+ * The snippets of a dev server, and the pages that show them, by the hashes of what they show.
  *
- * The first view of a snippet waits for the service. After that, each snippet is fetched when a page asks for
- * it and it is due, so the service is asked every two seconds, however many pages are open. A page is known
- * by the hash of what it shows.
+ * The first view of a snippet waits for the service. After that, a snippet is fetched when a page asks and it
+ * is due, so the service is asked every two seconds, however many pages are open.
  */
 export class SnippetMemory {
   readonly #fetch: FetchSnippet;
   readonly #warn: (line: string) => void;
   /** Snippets by how they are displayed, and the keys of their requests. */
   readonly #snippets = new Map<string, RememberedSnippet>();
-  /** Pages by their hashes. */
-  readonly #pages = new Map<string, RememberedPage>();
+  /** What pages show, and when they last asked whether that has changed, by their hashes. */
+  readonly #pages = new Map<string, { snippets: readonly RememberedSnippet[]; askedAt: number }>();
   /** How often the classes of snippets have got new styles. */
   #styleChanges = 0;
 
@@ -61,11 +53,7 @@ export class SnippetMemory {
     this.#warn = warn;
   }
 
-  /**
-   * Gets a snippet for a view.
-   *
-   * @param isLast whether nothing asks again, so that the view waits for an update that is due
-   */
+  /** Gets a snippet for a view. @param isLast whether the view waits for an update, as nothing asks again */
   async get({ request, asHtml }: SnippetDisplay, isLast: boolean): Promise<RememberedSnippet> {
     // The rules for HTML do not apply to a snippet that is shown as text, so both are remembered apart.
     const key = `${asHtml} ${request.key}`;
@@ -142,7 +130,7 @@ export class SnippetMemory {
 /** Whether an error says something about the service, and nothing about the snippet. */
 const isOutage = (error?: SnippetFailure) => error && consequenceOf(error) === 'children';
 
-/** What distinguishes failures for a reader. Their messages differ each time: they count attempts and seconds. */
+/** What distinguishes failures for a reader. Their messages count attempts and seconds. */
 export function failureIdentity(error: SnippetFailure | undefined): (string | number | undefined)[] {
   if (!(error instanceof SnippetError)) return [error?.code, error?.reason];
   return [error.code, error.status, error.title, error.detail, error.type];

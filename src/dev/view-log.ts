@@ -1,17 +1,13 @@
-/** Where the lines of views go: Astro's logger. */
-export interface LineLogger {
-  warn(line: string): void;
-  error(line: string): void;
-}
+import type { AstroIntegrationLogger } from 'astro';
 
 /** The lines of one view of a page, by what they are about: their text may count times and attempts. */
 export class ViewLines {
-  readonly #logger: LineLogger;
+  readonly #logger: AstroIntegrationLogger;
   readonly #lines = new Map<string, () => void>();
   /** What distinguishes the snippets of the view that failed; `undefined` if none did. */
   #failures: string | undefined;
 
-  constructor(logger: LineLogger) {
+  constructor(logger: AstroIntegrationLogger) {
     this.#logger = logger;
   }
 
@@ -24,11 +20,7 @@ export class ViewLines {
     this.#lines.set(line, () => this.#logger.warn(line));
   }
 
-  /**
-   * Adds a warning about snippets that failed.
-   *
-   * @param identity what distinguishes the failures from others
-   */
+  /** Adds a warning about snippets that failed. @param identity what distinguishes the failures */
   warnOfFailures(identity: string, warning: string): void {
     this.#failures = identity;
     this.#lines.set(identity, () => this.#logger.warn(warning));

@@ -3,17 +3,11 @@ import { join } from 'node:path';
 import { listNames, listPlaces } from '../failures/places.ts';
 import { attributesOf, readAttribute, type Tag } from '../markup/tags.ts';
 import { walk } from '../markup/walk.ts';
+import type { FetchedSnippets } from '../snippets/snippet-fetcher.ts';
 import type { InlinedPage } from './inline-page.ts';
 
 /** The classes of a style sheet; `undefined` for one outside the site, which may have any class. */
 type SheetClasses = ReadonlySet<string> | undefined;
-
-/** The classes of a snippet that have no CSS. */
-interface MissingClasses {
-  names: Set<string>;
-  /** The pages that show the snippet without this CSS. */
-  pages: Set<string>;
-}
 
 /**
  * Finds classes of snippets that no style sheet of their pages has. Add each inlined page, then ask for the
@@ -25,13 +19,13 @@ export class ClassChecker {
   readonly #knownClasses: readonly string[];
   /** The style sheets that pages link to, by their URLs. */
   readonly #sheets = new Map<string, SheetClasses>();
-  /** Missing classes, by the ids of snippets. */
-  readonly #missing = new Map<number, MissingClasses>();
+  /** The names of missing classes, and the pages that miss them, by the ids of snippets. */
+  readonly #missing = new Map<number, { names: Set<string>; pages: Set<string> }>();
 
   /**
-   * @param directory the output folder.
-   * @param base the site's base path.
-   * @param knownClasses the classes that CSS tools could read while Vite bundled.
+   * @param directory the output folder
+   * @param base the site's base path
+   * @param knownClasses the classes that CSS tools could read while Vite bundled
    */
   constructor(directory: string, base: string, knownClasses: readonly string[]) {
     this.#directory = directory;
@@ -39,14 +33,9 @@ export class ClassChecker {
     this.#knownClasses = knownClasses;
   }
 
-  /** @param classesOf the classes of a snippet, by the key of its request. */
-  add(
-    page: string,
-    { bytes, embeds }: InlinedPage,
-    classesOf: (key: string) => readonly string[] | undefined,
-  ): void {
+  add(page: string, { bytes, embeds }: InlinedPage, snippets: FetchedSnippets): void {
     const usedClasses = embeds.flatMap(({ format, request: { id, key } }) => {
-      const names = format.as === 'html' ? (classesOf(key) ?? []) : [];
+      const names = format.as === 'html' ? (snippets.get(key)?.classes ?? []) : [];
       return names.map((name) => ({ id, name }));
     });
     if (usedClasses.length === 0) return;

@@ -8,16 +8,12 @@ import { writeAtomically } from '../files/write.ts';
  * contains nothing but classes, so that CSS changes only when they do.
  */
 export class ClassFile {
-  /** The path of the file. */
   readonly file: string;
   /** The classes that the file had when it was opened or last written. */
   written: readonly string[];
   readonly #classes: Set<string>;
 
-  /**
-   * @param keepsClasses whether the file keeps its classes: a dev server does not know which of them are
-   *   still used.
-   */
+  /** @param keepsClasses whether all classes stay: a dev server does not know which are still used */
   constructor(file: string, keepsClasses: boolean) {
     this.file = file;
     const text = this.#read();

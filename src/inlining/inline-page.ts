@@ -66,13 +66,8 @@ export interface LeftoverSnippet {
 }
 
 /** Prepares the one way to inline snippets into a page, for builds, refreshes, folders and `astro dev`. */
-export function pageInliner({
-  snippets,
-  rules,
-  allowInHeaders,
-  scratchBuffer,
-  ...editLinks
-}: InlineOptions): InlinePage {
+export function pageInliner(options: InlineOptions): InlinePage {
+  const { snippets, rules, allowInHeaders, scratchBuffer, ...editLinks } = options;
   const composeInPage = cachedComposer(snippets, ({ html }) => html);
   const composeElsewhere = cachedComposer(snippets, ({ html, htmlElsewhere = html }) => htmlElsewhere);
   const changesPolicies = rules.policy === 'hash' || rules.editLinks !== undefined;

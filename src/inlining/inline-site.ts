@@ -15,13 +15,6 @@ import { SiteRecorder } from './site-recorder.ts';
 /** Reads a page, has its snippets inlined, and writes the result, now or later. */
 export type WritePage = (page: ScannedFile, inline: (generated: Buffer) => InlinedPage) => WrittenPage;
 
-/** Numbers for the summary. */
-interface InlinedCounts {
-  embeds: number;
-  /** The pages that have edit links. */
-  linkedPages: number;
-}
-
 /** Memory that small pages share, in bytes. */
 const scratchBufferSize = 64 * 1024;
 
@@ -48,7 +41,7 @@ export async function inlineSnippets(
   });
   const pageWarnings = new PageWarnings(site, snippets);
 
-  const counts: InlinedCounts = { embeds: 0, linkedPages: 0 };
+  const counts = { embeds: 0, linkedPages: 0 };
   await forEachYielding(scanned.files, (page) => {
     const writtenPage = write(page, (generated) => inlinePage(page, generated, page.embeds));
     const { inlinedPage } = writtenPage;
@@ -60,23 +53,19 @@ export async function inlineSnippets(
   });
 
   for (const warning of pageWarnings.list()) site.logger.warn(warning);
-  if (scanned.files.length > 0) {
-    logSummary(site, scanned, snippets, counts, recorder.linked !== undefined);
-  }
+  const hasEditLinks = recorder.linked !== undefined;
+  if (scanned.files.length > 0) logSummary(site, scanned, snippets, counts, hasEditLinks);
   return recorder.finish();
 }
 
 /** Fetches the snippets of all embeds. While that takes long, a line now and then says how far it is. */
-function fetchSnippets(
-  { uses, invalid }: ScannedSite,
-  { fetcher, astro, logger }: GeneratedSite,
-): Promise<FetchedSnippets> {
+function fetchSnippets({ uses, invalid }: ScannedSite, site: GeneratedSite): Promise<FetchedSnippets> {
+  const { fetcher, astro, logger } = site;
   const progress = throttledProgress({ delay: 5_000, interval: 5_000 }, (line) => logger.info(line));
   const onSettled = (settled: number) => progress(() => `${settled} of ${count(uses.length, 'snippet')}`);
   return fetcher.fetch(uses, { invalid, placeOf: astro?.search.whereWritten, onSettled });
 }
 
-/** Gathers warnings about pages whose snippets are inlined. */
 class PageWarnings {
   readonly #site: GeneratedSite;
   readonly #snippets: FetchedSnippets;
@@ -94,7 +83,7 @@ class PageWarnings {
   }
 
   add({ name, embeds }: ScannedFile, inlinedPage: InlinedPage): void {
-    this.#classes?.add(name, inlinedPage, (key) => this.#snippets.get(key)?.classes);
+    this.#classes?.add(name, inlinedPage, this.#snippets);
     this.#blocks.add(name, inlinedPage.generated, embeds);
     for (const embed of embeds) if (embed.inHeading) this.#embedsInHeadings.push(embed);
   }
@@ -115,7 +104,7 @@ function logSummary(
   { settings, fetcher, logger }: GeneratedSite,
   { files, uses, startedAt }: ScannedSite,
   snippets: FetchedSnippets,
-  counts: InlinedCounts,
+  counts: { embeds: number; linkedPages: number },
   hasEditLinks: boolean,
 ): void {
   const { requests, retries, cached } = fetcher.answers.counts;

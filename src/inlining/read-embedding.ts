@@ -16,9 +16,8 @@ export function withEmbeddingFile<T>(file: SiteFile, use: (bytes: Buffer | undef
 
 function readLargeEmbedding({ file, name }: SiteFile): Buffer | undefined {
   if (isLargeBinary(file)) return undefined;
-  if (!piecesOf(file, overlaps.embed).some((piece) => mayContainEmbed(piece.toString('latin1'))))
-    return undefined;
-
+  const mentions = (piece: Buffer) => mayContainEmbed(piece.toString('latin1'));
+  if (!piecesOf(file, overlaps.embed).some(mentions)) return undefined;
   try {
     return readFileSync(file);
   } catch (error) {

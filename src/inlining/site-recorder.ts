@@ -11,8 +11,7 @@ import { PackWriter } from '../record/pack.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { FetchedSnippets } from '../snippets/snippet-fetcher.ts';
 import type { SnippetUse } from '../snippets/snippet-use.ts';
-import { linkSnippets } from './edit-links/edit-links.ts';
-import { panelScript } from './edit-links/panel-script.ts';
+import { linkSnippets, panelScript } from './edit-links/edit-links.ts';
 import type { CollectedSnippet, GeneratedSite } from './generated-site.ts';
 import type { WrittenPage } from './inline-page.ts';
 import type { ScannedSite } from './scan-site.ts';
@@ -61,12 +60,10 @@ export class SiteRecorder {
     for (const entry of astro?.collected ?? []) this.#addEntry(entry);
   }
 
-  /** The rules that contents on record were made with. */
   get rules(): Manifest['rules'] {
     return this.#record.rules;
   }
 
-  /** The URLs and names that edit links show; `undefined` for a site without edit links. */
   get linked(): Manifest['linked'] {
     return this.#record.linked;
   }
@@ -76,15 +73,8 @@ export class SiteRecorder {
     const { generated, bytes, embeds } = inlinedPage;
     const shows = embeds.map(({ request }) => this.#indexes.get(request.key) ?? 0);
     const { packOffset, packLength } = this.#pack.add(generated);
-    const file: ManifestFile = {
-      name,
-      hash: hashOf(bytes),
-      shows,
-      packOffset,
-      packLength,
-      size: stats?.size ?? 0,
-      modifiedAt: stats?.mtimeMs ?? 0,
-    };
+    const { size = 0, mtimeMs: modifiedAt = 0 } = stats ?? {};
+    const file: ManifestFile = { name, hash: hashOf(bytes), shows, packOffset, packLength, size, modifiedAt };
 
     // The recorded snippets begin with those of the uses, so both have the same indexes.
     const optional = shows.filter((index) => this.#uses[index]?.optionalPlaces?.has(name));
@@ -128,15 +118,8 @@ function recordedSettings(settings: Settings): Manifest['settings'] {
 }
 
 function recordedRules(settings: Settings): Manifest['rules'] {
-  const { links, scripts, strict, policy, classes, sanitize, editLinks, images } = settings;
-  return {
-    links,
-    scripts,
-    strict,
-    policy,
-    classes,
-    sanitizes: sanitize !== undefined,
-    editLinks: editLinks ? hashSource(panelScript()) : undefined,
-    images,
-  };
+  const { links, scripts, strict, policy, classes, images } = settings;
+  const sanitizes = settings.sanitize !== undefined;
+  const editLinks = settings.editLinks ? hashSource(panelScript()) : undefined;
+  return { links, scripts, strict, policy, classes, sanitizes, editLinks, images };
 }

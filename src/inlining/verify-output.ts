@@ -26,11 +26,7 @@ export class OutputVerifier {
     this.#containsKey = apiKey === undefined ? () => false : keySearch(apiKey).isIn;
   }
 
-  /**
-   * Searches a file for the API key.
-   *
-   * @param bytes `undefined` for a large file, which is then read in pieces.
-   */
+  /** Searches a file for the API key. @param bytes `undefined` for a large file, which is read in pieces */
   check(file: SiteFile, bytes: Buffer | undefined): void {
     const pieces = bytes ? [bytes].values() : piecesOf(file.file, overlaps.key);
     if (pieces.some((piece) => this.#containsKey(piece))) this.withKey.push(file);
@@ -57,14 +53,10 @@ export class OutputVerifier {
   /** Warns of each script and style sheet that holds an embed, and that still exists. */
   codeWarnings(): string[] {
     const remaining = this.#codeWithEmbed.filter(({ file }) => existsSync(file));
-    const names = new Set(remaining.map(({ name }) => name));
-    return [...names].map((name) => `${name}: ${codeWarning}`);
+    return [...new Set(remaining.map(({ name }) => `${name}: ${codeWarning}`))];
   }
 
-  /**
-   * @param describe makes the message of the error from the names of the files.
-   * @throws AstroError if a file contains the API key.
-   */
+  /** @throws AstroError if a file contains the API key, with a message made from the names of the files */
   refuseKey(describe: (names: string) => string): void {
     if (this.withKey.length === 0) return;
     throw userError('published-key', describe(this.withKey.map(({ name }) => name).join(', ')));

@@ -14,13 +14,9 @@ export interface LostEmbed extends InvalidEmbed {
   files: string[];
 }
 
-/** Numbers of embeds, by the keys of their requests. */
-type KeyCounts = ReadonlyMap<string, number>;
-
-/** A page that has announced snippets. */
+/** A page that has announced snippets, by their keys, in its order. */
 interface AnnouncedPage {
   pathname: string;
-  /** The keys of its snippets, in the order of the page. */
   keys: readonly string[];
   /** The names of its files in the output; empty if they are not known. */
   files: string[];
@@ -28,9 +24,10 @@ interface AnnouncedPage {
 
 /** The embeds of a generated site. Keys are without the params that the site adds, as in announcements. */
 interface OutputEmbeds {
-  /** The keys of the embeds of each file, in the order of the file. */
+  /** The keys of the embeds of each file, in its order. */
   keysIn: ReadonlyMap<string, readonly string[]>;
-  counts: KeyCounts;
+  /** How many embeds the site has of each key. */
+  counts: ReadonlyMap<string, number>;
   /** The names of all files that may hold embeds. */
   names: ReadonlySet<string>;
   /** The names of files with an invalid embed. */
@@ -44,7 +41,6 @@ interface OutputEmbeds {
  */
 export class Announcements {
   readonly #onFirst: (request: SnippetRequest, pathname: string) => void;
-  /** The requests, by their keys. */
   readonly #requests = new Map<string, SnippetRequest>();
   /** The keys that each page has announced, by the path of the page. */
   readonly #keysByPage = new Map<string, string[]>();
@@ -67,12 +63,9 @@ export class Announcements {
    * Finds snippets that were rendered and are not in the output. A snippet that is only there less often is a
    * warning: a page may render it for another purpose, too.
    */
-  lost(
-    scanned: ScannedSite,
-    scannable: readonly ScannableFile[],
-    { urls, logger, astro }: GeneratedSite,
-  ): LostEmbed[] {
+  lost(scanned: ScannedSite, scannable: readonly ScannableFile[], site: GeneratedSite): LostEmbed[] {
     if (this.#keysByPage.size === 0) return [];
+    const { urls, logger, astro } = site;
     const output = embedsInOutput(scanned, scannable);
     const rendered = countKeys([...this.#keysByPage.values()].flat());
     const lost: LostEmbed[] = [];
@@ -93,11 +86,9 @@ export class Announcements {
         const timesRendered = rendered.get(key) ?? 0;
         const isFewer = (output.counts.get(key) ?? 0) < timesRendered;
         const timesExpected = expectedTimes(page, times, timesRendered);
-        if (isFewer && timesFound < timesExpected) {
-          const message = fewerMessage(page, id, timesExpected, timesFound);
-          const note = { id, file: page.files[0], message };
-          logger.warn(describeNote(note, astro?.search.whereWritten));
-        }
+        if (!isFewer || timesFound >= timesExpected) continue;
+        const message = fewerMessage(page, id, timesExpected, timesFound);
+        logger.warn(describeNote({ id, file: page.files[0], message }, astro?.search.whereWritten));
       }
     }
     return lost;
@@ -163,7 +154,7 @@ function fewerMessage({ pathname, files }: AnnouncedPage, id: string, expected: 
   return `${place}: snippet ${id} was rendered ${expected} times, but is in the output only ${times}. What is made of text without tags, such as an excerpt, has no snippets.`;
 }
 
-function countKeys(keys: readonly string[]): KeyCounts {
+function countKeys(keys: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
   return counts;

@@ -36,11 +36,7 @@ export class BuildOutput {
     return this.#lock !== undefined;
   }
 
-  /**
-   * Locks the output, once: several modules may have an embed.
-   *
-   * @throws AstroError if another build has the output.
-   */
+  /** Locks the output, once: several modules may have an embed. @throws AstroError if another build has it */
   async lock(): Promise<void> {
     this.#lock ??= this.#takeLock();
     await this.#lock;

@@ -15,8 +15,7 @@ import type { Announcements } from './announcements.ts';
 /**
  * Inlines snippets into the output of Astro, in place. If this throws, no file is left that holds an embed.
  *
- * @returns the manifest, not yet written, since other integrations may still fail; `undefined` if the site
- *   needs none.
+ * @returns the manifest, if the site needs one, not yet written, since other integrations may still fail
  */
 export async function buildSite(
   site: GeneratedSite,
@@ -33,7 +32,6 @@ export async function buildSite(
     scanned.invalid.push(...lost);
     const incomplete = new Set(lost.flatMap(({ files }) => files));
     unfinished = new Set([...scanned.files, ...scannable.filter(({ name }) => incomplete.has(name))]);
-
     const hasSnippets = unfinished.size + lost.length + (site.astro?.collected.length ?? 0) > 0;
     // A site that has shown snippets before keeps a record, so that it can be checked.
     if (!hasSnippets && !site.astro?.hadManifest) return undefined;
@@ -56,11 +54,8 @@ export async function buildSite(
 }
 
 /** Warns of files whose names do not follow their snippets. */
-function warnOfNames(
-  { logger, astro }: GeneratedSite,
-  scanned: ScannedSite,
-  scannable: readonly ScannableFile[],
-): void {
+function warnOfNames(site: GeneratedSite, scanned: ScannedSite, scannable: readonly ScannableFile[]): void {
+  const { logger, astro } = site;
   for (const { name } of scanned.files.filter((file) => file.name.startsWith(`${astro?.assets}/`))) {
     logger.warn(
       `${name}: shows a snippet, but its name changes with its source alone. Browsers keep the old content. Show the snippet on a page, or put the file into public/.`,

@@ -17,7 +17,7 @@ export interface InlinedSite {
 export interface InlinedOutput {
   /** `undefined` for a site that needs no record, since it shows no snippets. */
   inlinedSite: InlinedSite | undefined;
-  /** The verifier that has checked the output. */
+  /** Has checked the output. */
   verifier: OutputVerifier;
   /** Whether the output has compressed files, which may have been made from pages with embeds. */
   hasCompressed: boolean;
@@ -39,8 +39,8 @@ export class InlinedBuild {
    * Checks what other integrations have written since, and writes the record. Called in the last
    * `astro:build:done` of all, so that a build that fails has no record.
    *
-   * @param directory the output folder, to which Astro may have moved the pages.
-   * @throws AstroError if another integration wrote an embed, the API key or a stale compressed file.
+   * @param directory the output folder, to which Astro may have moved the pages
+   * @throws AstroError if another integration wrote an embed, the API key or a stale compressed file
    */
   async record(directory: string): Promise<void> {
     const { site, output, laterIntegrations } = this.#build;

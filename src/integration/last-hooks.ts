@@ -1,36 +1,30 @@
 import type { AstroIntegration } from 'astro';
 import type { Plugin } from 'vite';
 
-/** The output that Vite has built. */
-interface BuiltOutput {
-  /** The folder of the client build, with the pages; `undefined` if there is none. */
-  directory: string | undefined;
-  /** The plugins that may change files after Astro has generated the pages. */
-  laterPlugins: string[];
-}
+/**
+ * Called when Vite has built everything, with the folder of the client build, which has the pages, and the
+ * plugins that may still change them.
+ */
+type BuiltHook = (directory: string | undefined, laterPlugins: string[]) => Promise<void>;
 
 /**
  * A Vite plugin that is called when all pages are generated. Astro 6 and later have no
  * `astro:build:generated` if no page is prerendered, and adapters copy the output before `astro:build:done`.
  * Astro 5 builds without this hook.
  *
- * Add the plugin in `astro:build:setup`: it then runs behind Astro's own of the same order, which generates
- * the pages.
+ * Add the plugin in `astro:build:setup`: it then runs behind Astro's own, which generates the pages.
  */
-export function builtPlugin(onBuilt: (output: BuiltOutput) => Promise<void>): Plugin {
+export function builtPlugin(onBuilt: BuiltHook): Plugin {
   return {
     name: 'astro-snippets:built',
     enforce: 'post',
     buildApp: {
       order: 'post',
       async handler({ config, environments }) {
-        const others = config.plugins.filter(
-          ({ name, buildApp }) => buildApp && !/^astro(-snippets)?:/.test(name),
+        const laterPlugins = config.plugins.flatMap(({ name, buildApp }) =>
+          buildApp && !/^astro(-snippets)?:/.test(name) ? name : [],
         );
-        await onBuilt({
-          directory: environments['client']?.config.build.outDir,
-          laterPlugins: others.map(({ name }) => name),
-        });
+        await onBuilt(environments['client']?.config.build.outDir, laterPlugins);
       },
     },
   };

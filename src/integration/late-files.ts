@@ -6,13 +6,12 @@ import type { ScannableFile, SiteFile } from '../output/site-files.ts';
 import { hashOf, type Manifest } from '../record/manifest.ts';
 
 /**
- * Refuses what other integrations have written after snippets were inlined, and what would never be brought
- * up to date.
+ * Refuses what other integrations have written after snippets were inlined, and what would never be updated.
  *
- * @param late the files that were written since, and that may hold embeds.
- * @param compressed all compressed files of the output.
- * @param inlined the manifest, if the site shows snippets.
- * @throws AstroError if a file holds an embed, or if a compressed file differs from the file beside it.
+ * @param late files that were written since, and may hold embeds
+ * @param compressed all compressed files of the output
+ * @param inlined the manifest, if the site shows snippets
+ * @throws AstroError if a file holds an embed, or if a compressed file differs from the file beside it
  */
 export function refuseLateFiles(
   late: readonly ScannableFile[],
@@ -39,10 +38,8 @@ export function refuseLateFiles(
   });
   if (stale.length > 0) {
     const verb = stale.length === 1 ? 'does' : 'do';
-    throw userError(
-      'stale-compressed-file',
-      `${namesOf(stale)} ${verb} not decompress to the file beside it.`,
-    );
+    const message = `${namesOf(stale)} ${verb} not decompress to the file beside it.`;
+    throw userError('stale-compressed-file', message);
   }
 }
 

@@ -53,12 +53,13 @@ async function renewEntries({ site, collected }: SiteBuild, previousManifest: Ma
   rmSync(new URL('incremental-build.json', cacheDir), { force: true });
 }
 
-/** Describes all entries with the hashes of their contents in one string. */
+/** Describes all entries, with the hashes of their contents, in one string. */
 function entryStates(entries: readonly { collection: string; entry: string; content: string }[]): string {
-  const states = entries.map(({ collection, entry, content }) =>
-    JSON.stringify([collection, entry, content]),
-  );
-  return states.sort().join();
+  const states = entries.map(({ collection, entry, content }) => [collection, entry, content]);
+  return states
+    .map((state) => JSON.stringify(state))
+    .sort()
+    .join();
 }
 
 /** A build that waits for its pages. */
@@ -75,7 +76,6 @@ export class PreparedBuild {
   /**
    * Inlines snippets into the pages that Astro has generated, and verifies the output.
    *
-   * @param directory the folder with the pages.
    * @throws AstroError with one report of all failures. Files that are not finished are removed.
    */
   async inline(directory: string, routeToHeaders?: RouteToHeaders): Promise<InlinedBuild> {
@@ -95,12 +95,8 @@ export class PreparedBuild {
       await verifier.checkUnscanned(unscanned);
       for (const { file } of verifier.withKey) rmSync(file, { force: true });
       verifier.refuseKey((names) => `The API key was found in ${names}. These files were removed.`);
-      return new InlinedBuild(build, {
-        inlinedSite,
-        verifier,
-        hasCompressed: compressed.length > 0,
-        finishedAt: Date.now(),
-      });
+      const hasCompressed = compressed.length > 0;
+      return new InlinedBuild(build, { inlinedSite, verifier, hasCompressed, finishedAt: Date.now() });
     });
     await build.session.close();
     return inlinedBuild;
@@ -119,7 +115,7 @@ export class PreparedBuild {
     const { buildSite } = await import('./build-site.ts');
     const generatedSite: GeneratedSite = {
       settings: session.settings,
-      urls: session.urls,
+      urls: site.urls,
       directory,
       manifest: output.manifest,
       previousManifest,

@@ -124,18 +124,15 @@ async function openBuildFetcher(session: SnippetSession, output: BuildOutput): P
 
 /** Lists the integrations whose hooks run after snippets are inlined. */
 function integrationsThatWrite({ config }: Site): string[] {
-  const others = config.integrations.filter(({ name }) => !/^astro-snippets(:|$)/.test(name));
-  return others
-    .filter(({ hooks }) => hooks['astro:build:generated'] ?? hooks['astro:build:done'])
-    .map(({ name }) => name);
+  return config.integrations.flatMap(({ name, hooks }) => {
+    const mayWrite = hooks['astro:build:generated'] ?? hooks['astro:build:done'];
+    return mayWrite && !/^astro-snippets(:|$)/.test(name) ? name : [];
+  });
 }
 
-function collectedFrom(
-  { collection, entries }: SnippetCollection,
-  snippets: FetchedSnippets,
-): CollectedSnippet[] {
-  return [...entries].flatMap(([entry, request]) => {
+function collectedFrom(options: SnippetCollection, snippets: FetchedSnippets): CollectedSnippet[] {
+  return [...options.entries].flatMap(([entry, request]) => {
     const snippet = snippets.get(request.key);
-    return snippet ? { collection, entry, request, snippet } : [];
+    return snippet ? { collection: options.collection, entry, request, snippet } : [];
   });
 }

@@ -7,11 +7,9 @@ import { SiteSource } from '../source/site-source.ts';
 
 /** A site as it is known once its Astro config is done. */
 export interface Site {
-  /** The command that Astro runs. A sync counts as a build. */
+  /** The command that Astro runs. A sync loads collections alone, and counts as a build without phases. */
   command: HookParameters<'astro:config:setup'>['command'];
-  /** The options of the integration. */
   options: ParsedOptions;
-  /** The Astro config. */
   config: AstroConfig;
   urls: SiteUrls;
   sources: SiteSource;
@@ -46,11 +44,8 @@ export async function openSite(
 /** The path of the class file in the project. Sites name it in their style sheets. */
 const classFilePath = '.astro/integrations/astro-snippets/classes.html';
 
-async function openClasses({
-  command,
-  options,
-  config,
-}: Pick<Site, 'command' | 'options' | 'config'>): Promise<ClassFile | undefined> {
+async function openClasses(known: Pick<Site, 'command' | 'options' | 'config'>): Promise<Site['classes']> {
+  const { command, options, config } = known;
   // A sync or preview makes no CSS, and may be unable to write.
   const makesStyles = command === 'dev' || command === 'build';
   if (!options.classes || !makesStyles) return undefined;

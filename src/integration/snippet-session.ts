@@ -6,7 +6,6 @@ import type { Manifest } from '../record/manifest.ts';
 import { hasConnection } from '../settings/connection.ts';
 import type { Environment, EnvironmentFiles } from '../settings/environment.ts';
 import { resolveSettings, type Settings } from '../settings/settings.ts';
-import type { SiteUrls } from '../settings/site-urls.ts';
 import { hasPolicy } from '../settings/versions.ts';
 import type {
   FetchedSnippet,
@@ -34,11 +33,8 @@ export interface SessionParts {
 }
 
 /**
- * The settings of a run, and one fetcher for its pages and collections. A dev server and a build have a
- * session each.
- *
- * A session begins when Vite reads the environment. Nothing is loaded or fetched until a snippet is needed,
- * so a site without snippets pays for neither.
+ * The settings of a dev server or a build, and one fetcher for its pages and collections. A session begins
+ * when Vite reads the environment. Nothing is loaded or fetched until a snippet is needed.
  */
 export class SnippetSession {
   readonly site: Site;
@@ -66,10 +62,6 @@ export class SnippetSession {
   /** The mode and folder of `.env` files, relative to the project, so that both can be moved together. */
   get environmentFiles(): EnvironmentFiles {
     return this.#environmentFiles;
-  }
-
-  get urls(): SiteUrls {
-    return this.site.urls;
   }
 
   /** Vite reads the environment several times in a build, and again when a `.env` file changes in dev. */
@@ -124,8 +116,7 @@ export class SnippetSession {
 
   /**
    * Fetches the snippets that pages may show, so that CSS is made for their classes before pages are
-   * rendered. A snippet that the service cannot send now keeps the classes of the last build. Without a key,
-   * the class file stays as it is.
+   * rendered. A snippet that the service cannot send keeps its classes; without a key, all do.
    */
   async prepareClasses(): Promise<void> {
     const { classes } = this.site;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { hashSource } from '../../src/content/csp.ts';
-import { panelScript } from '../../src/inlining/edit-links/panel-script.ts';
+import { panelScript } from '../../src/inlining/edit-links/edit-links.ts';
 import { parseOptions } from '../../src/settings/parse-options.ts';
 import { builtSite } from '../support/site/built-site.ts';
 import { configWithPolicy, headersFile, staticHeaders } from '../support/site/policy.ts';

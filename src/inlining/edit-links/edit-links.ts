@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { toUnicodeEscape } from '../../embed/escapes.ts';
 import { type Edit, type Range, toByteString } from '../../markup/edits.ts';
 import { attributesOf, type Tag } from '../../markup/tags.ts';
 import { walk } from '../../markup/walk.ts';
@@ -7,11 +10,10 @@ import type { FileEmbed } from '../../snippets/read-embeds.ts';
 import type { FetchedSnippets } from '../../snippets/snippet-fetcher.ts';
 import type { SnippetUse } from '../../snippets/snippet-use.ts';
 import { cleanText } from '../../text/clean-text.ts';
-import { dataElement, panelScript } from './panel-script.ts';
 
 /** An entry of the panel. */
 export interface PanelSnippet {
-  /** The URL at which the snippet is edited. */
+  /** Where the snippet is edited. */
   url: string | undefined;
   /** The name of the snippet, if the service sent it. */
   name: string | undefined;
@@ -46,11 +48,7 @@ export interface LinkedPage {
   script?: Edit;
 }
 
-/**
- * Gathers the entries of the panel.
- *
- * @param describe describes a request, in `astro dev`.
- */
+/** Gathers the entries of the panel. @param describe describes a request, in `astro dev` */
 export function panelSnippets<Use extends Pick<SnippetUse, 'request'>>(
   uses: readonly Use[],
   fetched: ReadonlyMap<string, { name?: string | undefined }>,
@@ -71,9 +69,9 @@ export function panelSnippets<Use extends Pick<SnippetUse, 'request'>>(
 }
 
 /**
- * Gathers the entries of the panel for the pages of a build; `undefined` without the option `editLinks`.
+ * Gathers the entries of the panel for the pages of a build, with the option `editLinks`.
  *
- * @throws AstroError if the option `editUrl` throws, or returns anything but a URL.
+ * @throws AstroError if the option `editUrl` throws, or returns anything but a URL
  */
 export function linkSnippets(
   { editLinks, editUrl }: Settings,
@@ -86,11 +84,8 @@ export function linkSnippets(
 }
 
 /** Marks the embeds of a document where a browser reads comments, and adds what the panel reads. */
-export function linkPage(
-  page: Buffer,
-  embeds: readonly FileEmbed[],
-  { linked, hash }: EditLinks,
-): LinkedPage {
+export function linkPage(page: Buffer, embeds: readonly FileEmbed[], links: EditLinks): LinkedPage {
+  const { linked, hash } = links;
   if (!linked) return { embeds };
   const { scriptOffset, unmarked } = readPage(page.toString('latin1'), embeds);
   if (scriptOffset === undefined) return { embeds };
@@ -101,16 +96,10 @@ export function linkPage(
   });
   const script = hash ? '' : `<script type="module">${panelScript()}</script>`;
   const text = toByteString(dataElement(snippets, hash) + script);
-  return {
-    embeds: embeds.map((embed) => (unmarked.has(embed) ? embed : markEmbed(embed))),
-    script: { start: scriptOffset, end: scriptOffset, text },
-  };
+  const markEmbed = (embed: FileEmbed): FileEmbed =>
+    unmarked.has(embed) ? embed : { ...embed, format: { ...embed.format, mark: `${embed.request.id}` } };
+  return { embeds: embeds.map(markEmbed), script: { start: scriptOffset, end: scriptOffset, text } };
 }
-
-const markEmbed = (embed: FileEmbed): FileEmbed => ({
-  ...embed,
-  format: { ...embed.format, mark: `${embed.request.id}` },
-});
 
 /** The places of a page that edit links need. */
 interface LinkablePage {
@@ -162,8 +151,31 @@ function nameAttribute(page: string, tag: Tag, offset: number): string {
   const attributes = attributesOf(page, tag);
   const attribute = attributes.find(({ start, end }) => start <= offset && offset < end);
   // A page has many <meta> elements, so the name says which one.
-  const subject =
-    tag.name === 'meta' && attributes.find(({ name }) => name === 'name' || name === 'property');
+  const subject = tag.name === 'meta' && attributes.find(({ name }) => /^(?:name|property)$/.test(name));
   const more = subject ? ` ${subject.name}="${subject.value}"` : '';
   return Buffer.from(`${attribute?.name ?? 'attribute'} of <${tag.name}${more}>`, 'latin1').toString();
+}
+
+/**
+ * Writes the element with the data that the scripts of a page read.
+ *
+ * @param hash the hash of what a page of `astro dev` shows
+ * @returns ASCII, since the page may be in any encoding
+ */
+export function dataElement(snippets: readonly object[], hash?: string): string {
+  const attribute = hash ? ` data-hash="${hash}"` : '';
+  // Escaping "<" keeps the data from ending the script element.
+  const data = JSON.stringify(snippets).replace(/[<>&\u0080-\uffff]/g, toUnicodeEscape);
+  return `<script type="application/json" id="snippet-edit-links"${attribute}>${data}</script>`;
+}
+
+// Indentation, blank lines and comments that have their own lines.
+const codeComments = /^\s*(?:(?:\/\/.*|\/\*\*[\s\S]*?\*\/)\n\s*)*/gm;
+
+let panelCode: string | undefined;
+
+/** The panel as a script for built pages, without the comments of its source. */
+export function panelScript(): string {
+  panelCode ??= `${readFileSync(join(import.meta.dirname, 'panel.js'), 'utf8').replace(codeComments, '')}addToPage();\n`;
+  return panelCode;
 }
