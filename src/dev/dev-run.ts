@@ -15,8 +15,6 @@ import { type FetchSnippet, SnippetMemory } from './snippet-memory.ts';
 
 type ServerSetup = HookParameters<'astro:server:setup'>;
 
-type HotChannel = ViteDevServer['environments']['client']['hot'];
-
 /** The question of a page whether it has changed. */
 interface PageQuestion {
   /** The hash of the snippets that the page shows; absent if it shows none. */
@@ -106,7 +104,7 @@ const loadedModules = ({ environments }: ViteDevServer): ModuleGraph => ({
 
 /** Answers pages that ask whether they have changed. Any script can ask, even without a question. */
 function answerPages(
-  hot: HotChannel,
+  hot: ViteDevServer['environments']['client']['hot'],
   memory: SnippetMemory,
   refreshContent: ServerSetup['refreshContent'],
 ): void {

@@ -62,8 +62,6 @@ interface HeldResponseParts {
   warnOfEncoding(encoding: string): void;
 }
 
-type WriteMethods = Pick<ServerResponse, 'writeHead' | 'write' | 'end'>;
-
 /**
  * A response whose methods are replaced until its kind is known, and until it is complete if it is buffered.
  * The kind is known with the headers or the first byte, whichever comes first.
@@ -73,7 +71,7 @@ class HeldResponse {
   readonly #path: string;
   readonly #parts: HeldResponseParts;
   /** The methods that the response had. */
-  readonly #methods: WriteMethods;
+  readonly #methods: Pick<ServerResponse, 'writeHead' | 'write' | 'end'>;
   readonly #buffered = new PassThrough();
   /** `undefined` until the kind is known. */
   #isBuffered: boolean | undefined;

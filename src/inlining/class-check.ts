@@ -22,11 +22,7 @@ export class ClassChecker {
   /** The names of missing classes, and the pages that miss them, by the ids of snippets. */
   readonly #missing = new Map<number, { names: Set<string>; pages: Set<string> }>();
 
-  /**
-   * @param directory the output folder
-   * @param base the site's base path
-   * @param knownClasses the classes that CSS tools could read while Vite bundled
-   */
+  /** @param knownClasses the classes that CSS tools could read while Vite bundled */
   constructor(directory: string, base: string, knownClasses: readonly string[]) {
     this.#directory = directory;
     this.#basePath = base.replace(/\/$/, '');

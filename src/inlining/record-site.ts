@@ -8,8 +8,7 @@ import type { GeneratedSite } from './generated-site.ts';
 /**
  * Writes the manifest of a site whose snippets are inlined, with its files as later steps have left them.
  *
- * @param inlinedAt when snippets were inlined, in milliseconds since the epoch; `undefined` without later
- *   steps, which leaves the files as they were.
+ * @param inlinedAt when snippets were inlined, in milliseconds since the epoch; `undefined` if no step follows
  */
 export async function recordSite(site: GeneratedSite, inlined: Manifest, inlinedAt?: number): Promise<void> {
   const { manifest, directory, previousManifest, fetcher, logger, astro } = site;

@@ -64,9 +64,8 @@ export class InlinedBuild {
   }
 
   /**
-   * Refuses files that other integrations wrote after the pages, and that hold an embed or the key. Copies
-   * and precache lists may have been made of them. Refuses compressed files that were made before snippets
-   * were inlined, too.
+   * Refuses files that other integrations wrote after the pages, and that hold an embed or the key: copies
+   * and precache lists may have been made of them. Refuses compressed files of pages with embeds, too.
    */
   async #checkLateFiles(directory: string) {
     const { inlinedSite, verifier, finishedAt } = this.#output;

@@ -1,10 +1,7 @@
 import type { AstroIntegration } from 'astro';
 import type { Plugin } from 'vite';
 
-/**
- * Called when Vite has built everything, with the folder of the client build, which has the pages, and the
- * plugins that may still change them.
- */
+/** Gets the folder of the client build, which holds the pages, and the plugins that may still change them. */
 type BuiltHook = (directory: string | undefined, laterPlugins: string[]) => Promise<void>;
 
 /**

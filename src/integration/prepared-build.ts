@@ -1,4 +1,5 @@
 import { existsSync, rmSync } from 'node:fs';
+import type { CollectionEntry } from '../failures/places.ts';
 import type { GeneratedSite } from '../inlining/generated-site.ts';
 import { OutputVerifier } from '../inlining/verify-output.ts';
 import { listSiteFiles, type ScannableFile } from '../output/site-files.ts';
@@ -48,18 +49,12 @@ async function renewEntries({ site, collected }: SiteBuild, previousManifest: Ma
   if (!experimental.incrementalBuild || collected.length + previousEntries.length === 0) return;
 
   const { hashOf } = await import('../record/manifest.ts');
-  const entries = collected.map(({ snippet, ...entry }) => ({ ...entry, content: hashOf(snippet.content) }));
-  if (entryStates(entries) === entryStates(previousEntries)) return;
+  const describe = ({ collection, entry }: CollectionEntry, content: string) =>
+    JSON.stringify([collection, entry, content]);
+  const states = collected.map((entry) => describe(entry, hashOf(entry.snippet.content)));
+  const previousStates = previousEntries.map((entry) => describe(entry, entry.content));
+  if (states.sort().join() === previousStates.sort().join()) return;
   rmSync(new URL('incremental-build.json', cacheDir), { force: true });
-}
-
-/** Describes all entries, with the hashes of their contents, in one string. */
-function entryStates(entries: readonly { collection: string; entry: string; content: string }[]): string {
-  const states = entries.map(({ collection, entry, content }) => [collection, entry, content]);
-  return states
-    .map((state) => JSON.stringify(state))
-    .sort()
-    .join();
 }
 
 /** A build that waits for its pages. */

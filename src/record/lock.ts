@@ -126,17 +126,12 @@ export async function waitUntilFree(file: string, options: WaitOptions): Promise
 /** How long a build waits for a refresh, in milliseconds. */
 const refreshPatience = 60_000;
 
-/**
- * Takes the lock of an output for a build.
- *
- * @param folder the output, as messages show it
- * @throws AstroError if another build has it, or a refresh that takes long
- */
-export function lockForBuild(file: string, folder: string, log: WaitOptions['log']): Promise<HeldLock> {
+/** Takes the lock of an output for a build. @throws AstroError if another build has it, or a long refresh */
+export function lockForBuild(file: string, shownFolder: string, log: WaitOptions['log']): Promise<HeldLock> {
   const waitUntil = Date.now() + refreshPatience;
   const refuse = (holder: LockHolder) => {
     if (holder.work === 'refresh' && Date.now() < waitUntil) return;
-    const message = `${folder} is in use by ${describeHolder(holder)}. The lock file is ${file}.`;
+    const message = `${shownFolder} is in use by ${describeHolder(holder)}. The lock file is ${file}.`;
     throw userError('output-in-use', message);
   };
   return waitForLock(file, 'build', { log, refuse, clock: systemClock });

@@ -39,11 +39,7 @@ export function writeManifest(file: string, manifest: Manifest): void {
   removeOtherPacks(file, manifest.pack?.id);
 }
 
-/**
- * Notes why there is no manifest.
- *
- * @param why a sentence, or the error of a build, whose beginning is noted
- */
+/** Notes why there is no manifest: a sentence, or the error of a build, whose beginning is noted. */
 export function noteMissing(file: string, why: string | Error): void {
   const note = typeof why === 'string' ? why : `The last build failed: ${summaryOf(why)}`;
   mkdirSync(dirname(file), { recursive: true });
@@ -69,10 +65,7 @@ function withFolders(manifest: Manifest, convert: (folder: string) => string): M
   return { ...manifest, output: convert(output), outDir: convert(outDir), copies: copies?.map(convert) };
 }
 
-/**
- * A {@link ManifestFile} in JSON. An array, because the names of the fields would be a third of the manifest,
- * and of the time to read it.
- */
+/** A {@link ManifestFile} in JSON. Names of fields would be a third of it, and of the time to read it. */
 type FileTuple = readonly [
   name: string,
   hash: string,

@@ -152,10 +152,7 @@ export interface ManifestFile extends PackedPage {
   modifiedAt: number;
   /** The snippets whose embeds in this file are all optional. */
   optional?: number[] | undefined;
-  /**
-   * The hashes of contents that the file shows instead of those of the snippets, by the indexes of these;
-   * `null` for children. A difference makes the file stale.
-   */
+  /** Hashes of other contents that the file still shows, by the indexes of snippets; `null` for children. */
   staleContentHashes?: Record<string, string | null> | undefined;
   /**
    * The hashes that the file and its copies may have besides `hash`, while a refresh or `inline` is in

@@ -48,9 +48,8 @@ export interface AnswerCounts extends Counts {
 }
 
 /**
- * Answers requests for snippets: asks the service for each snippet once, unless the cache has an answer that
- * is good enough. While the service is in trouble, the last good content replaces a snippet, if the settings
- * allow that.
+ * Answers requests for snippets: asks the service for each once, unless the cache has an answer that is good
+ * enough. While the service is in trouble, the last good content replaces a snippet, if settings allow it.
  */
 export class AnswerSource {
   readonly #settings: Settings;
@@ -96,12 +95,7 @@ export class AnswerSource {
     });
   }
 
-  /**
-   * The last good content of a snippet, which replaces it for the rest of the run.
-   *
-   * @param error why the service did not send the snippet
-   * @throws `error` if there is no such content, or if the service refuses the snippet
-   */
+  /** The last good content, for the rest of the run. @throws `error` if there is none, or no outage */
   async staleAnswer(request: SnippetRequest, error: unknown): Promise<Answer> {
     const { staleIfError } = this.#settings;
     const isInTrouble = error instanceof SnippetError && consequenceOf(error) === 'children';

@@ -13,10 +13,7 @@ export class BlockWarnings {
   /** The file and line of the first block, and how many follow, by the ids of snippets. */
   readonly #places = new Map<number, { first: string; others: number }>();
 
-  /**
-   * @param htmlOf the content of a snippet as pages show it, by the key of its request
-   * @param placeOf where the source of the site has a snippet
-   */
+  /** @param htmlOf the content of a snippet as pages show it, by the key of its request */
   constructor(htmlOf: (key: string) => string | undefined, placeOf?: PlaceOf) {
     this.#htmlOf = htmlOf;
     this.#placeOf = placeOf;

@@ -9,10 +9,7 @@ export class TimeLimit {
   /** Rejects when the time is over, or on abort. Shared: a thousand listeners on a signal are slow. */
   readonly ended: Promise<never>;
 
-  /**
-   * @param milliseconds the whole limit
-   * @param spent how much of the limit was used before, in milliseconds
-   */
+  /** @param spent how much of the limit was used before, in milliseconds */
   constructor(milliseconds: number, spent: number, signal: AbortSignal | undefined) {
     const reason = `not fetched within ${formatDuration(milliseconds, 'long')}, the limit for all snippets (\`timeout\`)`;
     const end = () => this.#controller.abort(new SnippetError('timeout', reason));

@@ -68,11 +68,7 @@ export function panelSnippets<Use extends Pick<SnippetUse, 'request'>>(
   return snippets;
 }
 
-/**
- * Gathers the entries of the panel for the pages of a build, with the option `editLinks`.
- *
- * @throws AstroError if the option `editUrl` throws, or returns anything but a URL
- */
+/** Gathers the entries of the panel for a build with `editLinks`. @throws AstroError if `editUrl` fails */
 export function linkSnippets(
   { editLinks, editUrl }: Settings,
   uses: readonly SnippetUse[],
@@ -156,12 +152,7 @@ function nameAttribute(page: string, tag: Tag, offset: number): string {
   return Buffer.from(`${attribute?.name ?? 'attribute'} of <${tag.name}${more}>`, 'latin1').toString();
 }
 
-/**
- * Writes the element with the data that the scripts of a page read.
- *
- * @param hash the hash of what a page of `astro dev` shows
- * @returns ASCII, since the page may be in any encoding
- */
+/** The data that scripts of a page read, in ASCII for any encoding. @param hash see {@link EditLinks} */
 export function dataElement(snippets: readonly object[], hash?: string): string {
   const attribute = hash ? ` data-hash="${hash}"` : '';
   // Escaping "<" keeps the data from ending the script element.
