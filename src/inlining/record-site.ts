@@ -2,13 +2,14 @@ import { listPlaces } from '../failures/places.ts';
 import { describeLaterIntegrations, finalizeFiles } from '../output/file-states.ts';
 import { findCopies } from '../output/page-copies.ts';
 import type { Manifest } from '../record/manifest.ts';
-import { removeManifest, writeManifest } from '../record/manifest-file.ts';
+import { writeManifest } from '../record/manifest-file.ts';
+import { removeManifest } from '../record/record-paths.ts';
 import type { GeneratedSite } from './generated-site.ts';
 
 /**
  * Writes the manifest of a site whose snippets are inlined, with its files as later steps have left them.
  *
- * @param inlinedAt when snippets were inlined, in milliseconds since the epoch; `undefined` if no step follows
+ * @param inlinedAt when snippets were inlined, in milliseconds since the epoch; absent if nothing followed
  */
 export async function recordSite(site: GeneratedSite, inlined: Manifest, inlinedAt?: number): Promise<void> {
   const { manifest, directory, previousManifest, fetcher, logger, astro } = site;

@@ -3,8 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { AstroIntegrationLogger } from 'astro';
 import { shownPath } from '../files/paths.ts';
 import { type HeldLock, lockForBuild } from '../record/lock.ts';
-import { noteMissing, removeManifest } from '../record/manifest-file.ts';
-import { lockFile, manifestFile } from '../record/record-paths.ts';
+import { lockFile, manifestFile, noteMissing, removeManifest } from '../record/record-paths.ts';
 import type { Site } from './site.ts';
 
 const unfinishedNote = 'The last build was not finished.';

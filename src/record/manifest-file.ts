@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { hasErrorCode } from '../files/read.ts';
@@ -37,26 +37,6 @@ export function writeManifest(file: string, manifest: Manifest): void {
   writeAtomically(file, JSON.stringify(document), temporaryFile(file));
   rmSync(missingNote(file), { force: true });
   removeOtherPacks(file, manifest.pack?.id);
-}
-
-/** Notes why there is no manifest: a sentence, or the error of a build, whose beginning is noted. */
-export function noteMissing(file: string, why: string | Error): void {
-  const note = typeof why === 'string' ? why : `The last build failed: ${summaryOf(why)}`;
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(missingNote(file), note);
-}
-
-/** Removes a manifest and its pack, and notes why. */
-export function removeManifest(file: string, why: string | Error): void {
-  rmSync(file, { force: true });
-  removeOtherPacks(file);
-  noteMissing(file, why);
-}
-
-/** The first lines of the first two paragraphs: the headline of a report, and its first failure. */
-function summaryOf({ message }: Error): string {
-  const lines = message.split('\n\n', 2).map((paragraph) => paragraph.split('\n', 1)[0]);
-  return lines.filter(Boolean).join(' ').replace(/\.?$/, '.');
 }
 
 /** Changes the paths of the folders, which are relative in the file and absolute elsewhere. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { contains, pathFrom } from '../files/paths.ts';
@@ -109,6 +109,26 @@ export const commandLockFile = (manifest: string): string => `${possibleLockFile
 
 /** A file beside the place of a manifest that says, as a sentence, why there is none. Commands print it. */
 export const missingNote = (manifest: string): string => `${manifest}.missing`;
+
+/** Notes why there is no manifest: a sentence, or the error of a build, whose beginning is noted. */
+export function noteMissing(manifest: string, why: string | Error): void {
+  const note = typeof why === 'string' ? why : `The last build failed: ${summaryOf(why)}`;
+  mkdirSync(dirname(manifest), { recursive: true });
+  writeFileSync(missingNote(manifest), note);
+}
+
+/** Removes a manifest and its pack, and notes why. */
+export function removeManifest(manifest: string, why: string | Error): void {
+  rmSync(manifest, { force: true });
+  removeOtherPacks(manifest);
+  noteMissing(manifest, why);
+}
+
+/** The first lines of the first two paragraphs: the headline of a report, and its first failure. */
+function summaryOf({ message }: Error): string {
+  const lines = message.split('\n\n', 2).map((paragraph) => paragraph.split('\n', 1)[0]);
+  return lines.filter(Boolean).join(' ').replace(/\.?$/, '.');
+}
 
 const stemOf = (manifest: string) => manifest.replace(/\.json$/, '');
 

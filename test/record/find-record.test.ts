@@ -1,8 +1,8 @@
 import { cp, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { noteMissing, writeManifest } from '../../src/record/manifest-file.ts';
-import { manifestOf } from '../../src/record/record-paths.ts';
+import { writeManifest } from '../../src/record/manifest-file.ts';
+import { manifestOf, noteMissing } from '../../src/record/record-paths.ts';
 import { type Folder, folderWith } from '../support/site/folder.ts';
 import { cli } from '../support/tools/cli.ts';
 import { exits } from '../support/tools/exits.ts';
