@@ -14,8 +14,8 @@ import type { Settings } from '../settings/settings.ts';
 import { canonicalPath, routeFiles } from '../settings/site-urls.ts';
 import { BlockWarnings } from '../snippets/block-warnings.ts';
 import { type FileEmbed, pageParams, readEmbeds } from '../snippets/read-embeds.ts';
-import type { FetchedSnippets } from '../snippets/snippet-fetcher.ts';
-import type { SnippetUses } from '../snippets/snippet-use.ts';
+import type { FetchedSnippet, FetchedSnippets } from '../snippets/snippet-fetcher.ts';
+import type { SnippetUse, SnippetUses } from '../snippets/snippet-use.ts';
 import { SourceSearch } from '../source/source-search.ts';
 import { cleanLines } from '../text/clean-text.ts';
 import { containsKnownKey } from '../text/known-keys.ts';
@@ -42,9 +42,6 @@ interface View {
   settings: Settings;
   search: SourceSearch;
   lines: ViewLines;
-}
-
-interface ViewEmbeds {
   embeds: readonly FileEmbed[];
   invalid: readonly InvalidEmbed[];
   uses: SnippetUses;
@@ -67,23 +64,20 @@ export class InlineView {
   }
 
   async inline(rendered: RenderedText): Promise<InlinedView> {
-    const { settings, site } = this.#session;
-    const lines = new ViewLines(site.logger);
+    const lines = new ViewLines(this.#session.site.logger);
     // The error page has the hash too, so that it asks whether its snippets have changed.
     let hash: string | undefined;
     try {
-      if (this.#isExcluded(rendered, settings)) return { kind: 'page', bytes: rendered.bytes };
-
-      const view = { rendered, settings, search: new SourceSearch(site.sources), lines };
-      const viewEmbeds = this.#readEmbeds(view);
-      const shownUses = await this.#getSnippets(view, viewEmbeds.uses);
+      if (this.#isExcluded(rendered)) return { kind: 'page', bytes: rendered.bytes };
+      const view = this.#readView(rendered, lines);
+      const shownUses = await this.#getSnippets(view);
 
       // No await from here on: the hash must be of what this view shows, and another may update a snippet.
       if (shownUses.length > 0) hash = this.#memory.hashPage(shownUses.map(({ snippet }) => snippet));
       const snippets = contentsOf(shownUses);
-      if (rendered.kind === 'html') warnOfPage(view, viewEmbeds, snippets);
-      refuseFailures(view, viewEmbeds, shownUses);
-      return { kind: 'page', bytes: inlineShown(view, viewEmbeds, shownUses, snippets, hash) };
+      if (rendered.kind === 'html') warnOfPage(view, snippets);
+      refuseFailures(view, shownUses);
+      return { kind: 'page', bytes: inlineShown(view, shownUses, snippets, hash) };
     } catch (error) {
       return { kind: 'error-page', html: this.#showError(error as Error, rendered.path, hash, lines) };
     } finally {
@@ -91,35 +85,35 @@ export class InlineView {
     }
   }
 
-  #isExcluded({ path, kind }: RenderedText, { exclude }: Settings): boolean {
+  #isExcluded({ path, kind }: RenderedText): boolean {
     const { base } = this.#server.config;
     const names = [path.slice(base.length), ...(kind === 'html' ? routeFiles(path, base) : [])];
-    return names.some((name) => picomatch.isMatch(name, exclude));
+    return names.some((name) => picomatch.isMatch(name, this.#session.settings.exclude));
   }
 
-  /** @throws AstroError if the page has embeds and is rendered on demand */
-  #readEmbeds({ rendered, settings, search, lines }: View): ViewEmbeds {
+  /** Reads the embeds of a view. @throws AstroError if it has any and is rendered on demand */
+  #readView(rendered: RenderedText, lines: ViewLines): View {
+    const { settings, site } = this.#session;
     const { path, kind, bytes } = rendered;
-    const page = canonicalPath(path, kind === 'html', this.#session.site.urls);
-    const addParams = pageParams(settings.params, page);
+    const search = new SourceSearch(site.sources);
+    const addParams = pageParams(settings.params, canonicalPath(path, kind === 'html', site.urls));
     const uses: SnippetUses = new Map();
     const { embeds, invalid, warnings } = readEmbeds({ name: path, bytes, kind, addParams }, uses);
     for (const note of warnings) lines.warn(describeNote(note, search.whereWritten));
     if (embeds.length + invalid.length > 0) search.refuseOnDemand(path);
-    return { embeds, invalid, uses };
+    return { rendered, settings, search, lines, embeds, invalid, uses };
   }
 
   /** Gets the snippets in the order of the page, as the toolbar lists them. Without a key, there are none. */
-  async #getSnippets({ rendered, settings, lines }: View, uses: SnippetUses): Promise<ShownUse[]> {
+  async #getSnippets({ rendered, settings, lines, uses }: View): Promise<ShownUse[]> {
     if (uses.size > 0 && isWithoutKey(settings)) {
       lines.warn(withoutKeyWarning(settings));
       return [];
     }
     // A page asks again, and loads again if a snippet has changed. A script does not, nor does a feed.
     const isLast = rendered.kind !== 'html' || rendered.isFetched;
-    return Promise.all(
-      uses.values().map(async (use) => ({ ...use, snippet: await this.#memory.get(use, isLast) })),
-    );
+    const get = async (use: SnippetUse) => ({ ...use, snippet: await this.#memory.get(use, isLast) });
+    return Promise.all(uses.values().map(get));
   }
 
   /** Logs an error, and makes the page that shows it. */
@@ -150,14 +144,15 @@ export class InlineView {
 
 /** The contents that can be shown, by the keys of their requests. */
 function contentsOf(shownUses: readonly ShownUse[]): FetchedSnippets {
-  return new Map(
-    shownUses.flatMap(({ request, snippet: { content } }) => (content ? [[request.key, content]] : [])),
-  );
+  const contents = new Map<string, FetchedSnippet>();
+  for (const { request, snippet } of shownUses) {
+    if (snippet.content) contents.set(request.key, snippet.content);
+  }
+  return contents;
 }
 
 /** Warns of embeds that may not work where they are on the page. */
-function warnOfPage(view: View, { embeds }: ViewEmbeds, snippets: FetchedSnippets): void {
-  const { rendered, search, lines } = view;
+function warnOfPage({ rendered, search, lines, embeds }: View, snippets: FetchedSnippets): void {
   const blocks = new BlockWarnings((key) => snippets.get(key)?.html, search.whereWritten);
   blocks.add(rendered.path, rendered.bytes, embeds);
   for (const warning of search.headingWarnings(embeds)) lines.warn(warning);
@@ -165,8 +160,8 @@ function warnOfPage(view: View, { embeds }: ViewEmbeds, snippets: FetchedSnippet
 }
 
 /** @throws AstroError with one report of all failures, unless children are shown instead */
-function refuseFailures(view: View, { invalid }: ViewEmbeds, shownUses: readonly ShownUse[]): void {
-  const { rendered, search, lines } = view;
+function refuseFailures(view: View, shownUses: readonly ShownUse[]): void {
+  const { rendered, search, lines, invalid } = view;
   const failed = shownUses.flatMap(({ snippet: { content, error }, ...use }): FailedSnippet[] =>
     content || !error ? [] : [{ ...use, error }],
   );
@@ -179,14 +174,9 @@ function refuseFailures(view: View, { invalid }: ViewEmbeds, shownUses: readonly
 }
 
 /** @throws AstroError if the API key would be shown */
-function inlineShown(
-  { rendered, settings, lines }: View,
-  { embeds }: ViewEmbeds,
-  shownUses: readonly ShownUse[],
-  snippets: FetchedSnippets,
-  hash: string | undefined,
-): Buffer {
-  const { path, kind, bytes } = rendered;
+function inlineShown(view: View, shownUses: ShownUse[], snippets: FetchedSnippets, hash?: string): Buffer {
+  const { settings, lines, embeds } = view;
+  const { path, kind, bytes } = view.rendered;
   const urlOf = (id: number) => linkOf(id, settings.editUrl, (line) => lines.warn(line));
   const linked = hash ? panelSnippets(shownUses, snippets, urlOf, describeUse) : undefined;
   const inlinePage = pageInliner({ snippets, rules: { policy: 'none' }, linked, hash });

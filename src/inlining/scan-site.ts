@@ -5,7 +5,7 @@ import { pathOfFile } from '../settings/site-urls.ts';
 import type { FileEmbed } from '../snippets/read-embeds.ts';
 import type { SnippetUse, SnippetUses } from '../snippets/snippet-use.ts';
 import type { GeneratedSite } from './generated-site.ts';
-import { withEmbeddingFile } from './read-embedding.ts';
+import { withEmbeddingFile } from './verify-output.ts';
 
 /** A file that holds an embed, even if the embed is invalid. */
 export interface ScannedFile extends ScannableFile {

@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mayContainEmbed } from '../embed/element.ts';
 import { userError } from '../failures/errors.ts';
-import { overlaps, piecesOf, withFile } from '../files/read.ts';
+import { isLargeBinary, overlaps, piecesOf, withFile } from '../files/read.ts';
 import { forEachYielding } from '../files/turns.ts';
 import type { SiteFile, UnscannedFile } from '../output/site-files.ts';
 import { keySearch } from '../text/known-keys.ts';
-import { withEmbeddingFile } from './read-embedding.ts';
 
 /**
  * Verifies that the output publishes no API key, and that no embed is left in a script or style sheet.
@@ -69,3 +68,22 @@ const embedInCode =
 
 const codeWarning =
   'holds an embed, which stays as it is. No snippet is inlined in scripts and style sheets. Write JSON instead, such as search.json, and let the script load that.';
+
+/**
+ * Lends the bytes of a file that may hold an embed to a function, which must not keep them. A large file is
+ * read in pieces, and whole only if one of them mentions the element. Otherwise the function gets `undefined`.
+ */
+export function withEmbeddingFile<T>(file: SiteFile, use: (bytes: Buffer | undefined) => T): T {
+  return withFile(file.file, (bytes) => use(bytes ?? readLargeEmbedding(file)));
+}
+
+function readLargeEmbedding({ file, name }: SiteFile): Buffer | undefined {
+  if (isLargeBinary(file)) return undefined;
+  const mentions = (piece: Buffer) => mayContainEmbed(piece.toString('latin1'));
+  if (!piecesOf(file, overlaps.embed).some(mentions)) return undefined;
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new Error(`${name} contains an embed and could not be read: ${(error as Error).message}`);
+  }
+}
