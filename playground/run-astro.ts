@@ -43,8 +43,8 @@ function flagsOf(served: string): { flags: string[]; record: string } {
 }
 
 /**
- * Runs `astro-snippets watch` as a user would, in its own process and with the key in its environment. It builds the site
- * first, since the sources may have changed.
+ * Runs `astro-snippets watch` as a user would, in its own process and with the key in its environment. It
+ * builds the site first, since the sources may have changed.
  */
 export function watchSite(
   served: string,

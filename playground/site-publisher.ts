@@ -23,8 +23,9 @@ interface SitePublisherOptions extends Pick<Publisher, 'siteUrl' | 'organization
 }
 
 /**
- * Updates the playground's site with `astro-snippets watch`, which is called when something is published, and tracks the
- * progress. Failed updates are repeated until they succeed, so that changes during an outage arrive after it.
+ * Updates the playground's site with `astro-snippets watch`, which is called when something is published, and
+ * tracks the progress. Failed updates are repeated until they succeed, so that changes during an outage
+ * arrive after it.
  */
 export function createSitePublisher({
   siteUrl,
@@ -132,7 +133,8 @@ export function createSitePublisher({
       else if (rebuildAt === undefined) void watch.check();
       else {
         rebuildAt = undefined;
-        // A new watch builds at once, while this watch would wait. The new watch starts when this one has ended.
+        // A new watch builds at once, while this watch would wait. The new watch starts when this one has
+        // ended.
         void watch.stop().then(() => {
           watch = undefined;
           start();

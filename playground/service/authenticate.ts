@@ -7,8 +7,8 @@ import type { Organization } from './store/organizations.ts';
 export type Operation = 'render' | 'retrieve';
 
 /**
- * Which operations each kind of key may perform. The specification only says that a public key "has limited privileges"
- * (section 5.9). Here it may retrieve but not render.
+ * Which operations each kind of key may perform. The specification only says that a public key "has limited
+ * privileges" (section 5.9). Here it may retrieve but not render.
  */
 export const scopes: Readonly<Record<KeyKind, readonly Operation[]>> = {
   secret: ['render', 'retrieve'],
@@ -27,8 +27,9 @@ export interface ApiEnvironment {
 }
 
 /**
- * Decides whether a request may be served (specification, section 5): first the key (401), then the organization's
- * subscription (402), then the key's permission (403). A 404 would tell what exists, so it comes last.
+ * Decides whether a request may be served (specification, section 5): first the key (401), then the
+ * organization's subscription (402), then the key's permission (403). A 404 would tell what exists, so it
+ * comes last.
  */
 export function authenticate(store: Store, authorization: string | undefined, operation: Operation): Access {
   if (authorization === undefined) {

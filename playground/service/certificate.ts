@@ -24,7 +24,10 @@ export async function keptCertificate(file: string): Promise<Certificate> {
   return made;
 }
 
-/** Makes a certificate for this machine, and an authority whose key is not kept, so that it cannot sign others. */
+/**
+ * Makes a certificate for this machine, and an authority whose key is not kept, so that it cannot sign
+ * others.
+ */
 export async function createCertificate(): Promise<Certificate> {
   const key = { keyType: 'ec', algorithm: 'sha256' } as const;
   const authority = await selfsigned.generate(

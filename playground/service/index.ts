@@ -35,8 +35,8 @@ export interface Service {
 }
 
 /**
- * Starts the Snippet Delivery Service on the loopback interface: the API over HTTPS (HTTP/1.1 and HTTP/2), and the website.
- * A new database gets a small organization.
+ * Starts the Snippet Delivery Service on the loopback interface: the API over HTTPS (HTTP/1.1 and HTTP/2),
+ * and the website. A new database gets a small organization.
  */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const certificate = options.certificate ?? (await createCertificate());
@@ -90,8 +90,9 @@ interface ListeningServer {
 /**
  * Listens only on the loopback interface.
  *
- * The API is served over HTTPS alone (specification, sections 1 and 5): plain HTTP gets no answer. The website is served over
- * plain HTTP, which is safe on the loopback interface, and avoids a browser's warning about an unknown certificate.
+ * The API is served over HTTPS alone (specification, sections 1 and 5): plain HTTP gets no answer. The
+ * website is served over plain HTTP, which is safe on the loopback interface, and avoids a browser's warning
+ * about an unknown certificate.
  */
 async function listen(fetch: Hono['fetch'], port = 0, certificate?: Certificate): Promise<ListeningServer> {
   const server = createAdaptorServer(

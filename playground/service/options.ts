@@ -20,7 +20,9 @@ export interface ServiceOptions {
   publisher?: Publisher;
   /** Called when a login link was used. It works once, so a new one may be needed. */
   onSignIn?: (organizationId: number) => void;
-  /** Called when a login link is requested. Must write it where only the owner of this machine can read it. */
+  /**
+   * Called when a login link is requested. Must write it where only the owner of this machine can read it.
+   */
   onLinkWanted?: () => void;
   /** The certificate of the API. @default a new one, from a new authority */
   certificate?: Certificate;

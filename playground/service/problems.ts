@@ -24,8 +24,8 @@ interface ProblemExplanation {
 }
 
 /**
- * Every status the service fails with, and the text of its page. Section 7 of the specification lists 401 to 404 and the
- * server errors. 400, 405 and 413 are ours, for requests that it does not mention.
+ * Every status the service fails with, and the text of its page. Section 7 of the specification lists 401 to
+ * 404 and the server errors. 400, 405 and 413 are ours, for requests that it does not mention.
  */
 export const problemKinds: Readonly<Record<ProblemStatus, ProblemExplanation>> = {
   400: {

@@ -30,9 +30,12 @@ export interface Publisher {
   /** The organization whose snippets the site shows. */
   organizationId(): number;
   /**
-   * Starts an update of the site, or another one after the current one. Failed attempts are repeated until one succeeds.
+   * Starts an update of the site, or another one after the current one. Failed attempts are repeated until
+   * one succeeds.
    *
-   * @param startedAt the start of the measured duration. @default now
+   * @param startedAt the start of the measured duration.
+   *
+   * @default now
    */
   publish(startedAt?: number): void;
   /** The current or last update. */
@@ -40,8 +43,8 @@ export interface Publisher {
   /** The places where a snippet is shown, if the site has a usable record. */
   shown(id: number): ShownPlaces | undefined;
   /**
-   * Makes a preview look as on a page of the site: the markup before the snippet (style sheets and start tags), and the path
-   * of the page. If no page shows it, the styles of the home page without a path.
+   * Makes a preview look as on a page of the site: the markup before the snippet (style sheets and start
+   * tags), and the path of the page. If no page shows it, the styles of the home page without a path.
    *
    * @param contentsWith the contents that the site may show for the params (JSON) of an embed
    * @param wanted the path of the preferred page

@@ -6,8 +6,8 @@ export const renderedSchema = z
   .openapi('RenderedSnippet');
 
 /**
- * Variant A's answer (specification, section 2, which does not say whether `name` and `content` are always there). Here
- * they are.
+ * Variant A's answer (specification, section 2, which does not say whether `name` and `content` are always
+ * there). Here they are.
  */
 export const snippetSchema = z
   .object({
@@ -33,8 +33,8 @@ export const idSchema = z
 const jsonObject = z.record(z.string(), z.unknown());
 
 /**
- * `params`: a URL-encoded JSON object. Anything else is a 400, which the specification leaves open. If it is given twice,
- * the last one counts.
+ * `params`: a URL-encoded JSON object. Anything else is a 400, which the specification leaves open. If it is
+ * given twice, the last one counts.
  */
 export const paramsSchema = z
   .string()

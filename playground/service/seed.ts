@@ -68,8 +68,8 @@ const coffee: readonly { id: number; name: string; content: string; sample?: str
 ];
 
 /**
- * Fills a new database with a small organization, and a second one whose snippets the first must never see. A database with
- * organizations is left alone.
+ * Fills a new database with a small organization, and a second one whose snippets the first must never see. A
+ * database with organizations is left alone.
  */
 export function seed(store: Store): void {
   if (store.organizations.list().length > 0) return;

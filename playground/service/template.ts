@@ -19,7 +19,8 @@ export interface RenderedTemplate {
 }
 
 /**
- * Fills a snippet's variables. Variables without a value are empty, unused values are ignored (specification, section 4.2).
+ * Fills a snippet's variables. Variables without a value are empty, unused values are ignored (specification,
+ * section 4.2).
  */
 export async function renderTemplate(
   template: string,

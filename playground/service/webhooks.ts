@@ -15,7 +15,11 @@ export interface WebhookSender {
 }
 
 export interface SenderOptions {
-  /** The wait before the second attempt, in milliseconds. It triples with each further attempt. @default 1,000 */
+  /**
+   * The wait before the second attempt, in milliseconds. It triples with each further attempt.
+   *
+   * @default 1,000
+   */
   firstWait?: number;
   /** The time for one attempt, in milliseconds. @default 10,000 */
   timeout?: number;
@@ -26,8 +30,9 @@ const maxAttempts = 5;
 const maxAttemptsAtOnce = 5;
 
 /**
- * Sends signed webhooks as in Standard Webhooks. This is an example of what the service could offer, since the specification
- * has no events. A public service would have to refuse URLs in its own network. Here, the receiver is on the same machine.
+ * Sends signed webhooks as in Standard Webhooks. This is an example of what the service could offer, since
+ * the specification has no events. A public service would have to refuse URLs in its own network. Here, the
+ * receiver is on the same machine.
  */
 export function createWebhookSender(
   { webhooks }: Store,

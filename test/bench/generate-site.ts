@@ -12,7 +12,10 @@ export interface SiteSize {
   pageSize: number;
   /** The size of a snippet's content, in bytes, if nothing is fetched. */
   contentSize: number;
-  /** The pages: sections from one template, articles with a layout and twelve paragraphs, or those articles in Markdown. */
+  /**
+   * The pages: sections from one template, articles with a layout and twelve paragraphs, or those articles in
+   * Markdown.
+   */
   kind: 'sections' | 'articles' | 'markdown';
 }
 
@@ -37,8 +40,9 @@ const oursConfig = `import { defineConfig } from 'astro/config';
 import snippets from 'astro-snippets';
 export default defineConfig({ integrations: [snippets()] });`;
 
-// The least work that gets snippets into finished pages, with the same transport: nothing is checked, retried, escaped,
-// recorded or reported. An integration of this kind can only be faster by working while Astro renders.
+// The least work that gets snippets into finished pages, with the same transport: nothing is checked,
+// retried, escaped, recorded or reported. An integration of this kind can only be faster by working while
+// Astro renders.
 const floorConfig = `import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { defineConfig } from 'astro/config';
 import { Agent, request } from 'undici';

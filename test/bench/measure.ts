@@ -13,8 +13,8 @@ export interface Usage {
   memory: number;
 }
 
-// The measured process loads this code, since only the process itself knows its usage at its end. The code is JavaScript,
-// since loading TypeScript takes time and memory.
+// The measured process loads this code, since only the process itself knows its usage at its end. The code is
+// JavaScript, since loading TypeScript takes time and memory.
 const recorder = `
   import { writeFileSync } from 'node:fs';
   import { isMainThread } from 'node:worker_threads';

@@ -65,7 +65,10 @@ With 50,000 snippets, the first limit is a \`check\` of 50,000 requests: [webhoo
 
 `;
 
-/** The lines of the README, for the slower of two kinds of site. CPU time first: it says more on a busy machine. */
+/**
+ * The lines of the README, for the slower of two kinds of site. CPU time first: it says more on a busy
+ * machine.
+ */
 export function readmeLines(result: BenchResult): string {
   const rows = rowsOf(result);
   const cpuOf = ({ usages }: Row) => median(usages.map(({ cpu }) => cpu));

@@ -10,8 +10,8 @@ import { SiteSource } from '../../src/source/site-source.ts';
 import { SourceSearch } from '../../src/source/source-search.ts';
 import { contentOf } from './contents.ts';
 
-// The work after Astro has generated a site, in its own process: scan, inline, verify, record. Contents arrive at
-// once, since the network is measured elsewhere.
+// The work after Astro has generated a site, in its own process: scan, inline, verify, record. Contents
+// arrive at once, since the network is measured elsewhere.
 const [directory = '', manifest = '', size] = process.argv.slice(2);
 const rules = { sanitize: undefined, scripts: 'allow', strict: false, policy: 'none' } as const;
 

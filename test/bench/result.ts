@@ -32,7 +32,9 @@ export const fullResult: string = join(resultsFolder, 'full.json');
 export interface Row {
   /** The site and the variant, in words. */
   subject: string;
-  /** Whole figures, or compared with the same site without snippets: added to its figures, or times as much. */
+  /**
+   * Whole figures, or compared with the same site without snippets: added to its figures, or times as much.
+   */
   kind: 'whole' | 'added' | 'times';
   usages: Usage[];
   aims: Partial<Usage>;

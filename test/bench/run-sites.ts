@@ -18,7 +18,10 @@ const scripts = {
 
 const memoryFolder = '/dev/shm';
 
-/** The folder where sites are built: in memory if possible, as a disk that is busy with earlier writes would distort the result. */
+/**
+ * The folder where sites are built: in memory if possible, as a disk that is busy with earlier writes would
+ * distort the result.
+ */
 export const sitesFolder: { path: string; isInMemory: boolean } = existsSync(memoryFolder)
   ? { path: memoryFolder, isInMemory: true }
   : { path: tmpdir(), isInMemory: false };
@@ -71,8 +74,8 @@ interface RunEvents {
 }
 
 /**
- * Builds every site in every variant, each once per round, so that a slow phase of the machine affects all of them.
- * Every other round is in reverse order.
+ * Builds every site in every variant, each once per round, so that a slow phase of the machine affects all of
+ * them. Every other round is in reverse order.
  */
 export async function runSites(
   sites: readonly BenchSite[],

@@ -1,8 +1,8 @@
 import { certificate, httpServer } from '../support/http/tls-server.ts';
 import { contentOf } from './contents.ts';
 
-// A minimal service in its own process, since only the client is measured. It sends its URL to its parent, which tells the
-// service how long to wait before an answer and which edition of the contents to send.
+// A minimal service in its own process, since only the client is measured. It sends its URL to its parent,
+// which tells the service how long to wait before an answer and which edition of the contents to send.
 let latency = 0;
 let edition = 0;
 

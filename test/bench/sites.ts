@@ -112,7 +112,8 @@ export const fullSites: BenchSite[] = [
 ];
 
 /**
- * The same with fewer pages and without the lower limit: enough to see that everything works, and large changes.
+ * The same with fewer pages and without the lower limit: enough to see that everything works, and large
+ * changes.
  */
 export const quickSites: BenchSite[] = fullSites.map((site) => ({
   ...site,

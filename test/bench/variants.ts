@@ -5,7 +5,10 @@ import { join } from 'node:path';
 export interface Variant {
   name: string;
   approach: string;
-  /** The state of the disk at the start: nothing, the output of an earlier run, or pages as Astro generated them. */
+  /**
+   * The state of the disk at the start: nothing, the output of an earlier run, or pages as Astro generated
+   * them.
+   */
   starts: 'cold' | 'built' | 'generated';
   command: 'build' | 'refresh' | 'pass';
 }

@@ -56,8 +56,8 @@ export function openStore(file: string): Store {
 
 function connect(file: string): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: 5_000 });
-  // WAL allows reads during a publish. With FULL, an acknowledged publish survives a crash of the machine, not only of the
-  // process.
+  // WAL allows reads during a publish. With FULL, an acknowledged publish survives a crash of the machine,
+  // not only of the process.
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;');
   return database;
 }

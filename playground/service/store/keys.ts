@@ -15,8 +15,8 @@ export interface ApiKey {
 }
 
 /**
- * The API keys of organizations (specification, section 5). A key is shown once, when it is made. Only its hash is stored:
- * plain SHA-256 is enough for 256 random bits.
+ * The API keys of organizations (specification, section 5). A key is shown once, when it is made. Only its
+ * hash is stored: plain SHA-256 is enough for 256 random bits.
  */
 export class Keys extends Table {
   create(organizationId: number, kind: KeyKind, name: string): { key: ApiKey; secret: string } {

@@ -20,8 +20,8 @@ const writeDelayMilliseconds = 100;
 /**
  * The requests of builds, with their answers. Only the last ten thousand are kept.
  *
- * Requests are written a moment later, many in one transaction, so that answers do not wait for the disk. A crash loses only the last
- * moment.
+ * Requests are written a moment later, many in one transaction, so that answers do not wait for the disk. A
+ * crash loses only the last moment.
  */
 export class RequestLog extends Table {
   #unwritten: LoggedRequest[] = [];

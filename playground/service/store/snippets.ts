@@ -27,8 +27,8 @@ export interface SnippetVersion {
 }
 
 /**
- * The snippets of organizations, with every published version. Each method takes the organization, so that no other
- * organization's snippets can be reached.
+ * The snippets of organizations, with every published version. Each method takes the organization, so that no
+ * other organization's snippets can be reached.
  */
 export class Snippets extends Table {
   create(organizationId: number, { id, name, draft = '', sample = '{}' }: NewSnippet): Snippet {
@@ -66,8 +66,8 @@ export class Snippets extends Table {
   }
 
   /**
-   * Serves an old version's content again, as a new version, since published versions never change. The draft gets the same
-   * content, unless its text is in no version.
+   * Serves an old version's content again, as a new version, since published versions never change. The draft
+   * gets the same content, unless its text is in no version.
    */
   rollBack(organizationId: number, id: number, number: number): SnippetVersion | undefined {
     return this.transaction(() => {

@@ -23,8 +23,8 @@ const cookie = 'snippets-session';
 const wantedCookie = 'snippets-wanted';
 
 /**
- * The website to manage snippets (specification, section 1). Pages are rendered on the server. A login link opens a session, which
- * sees only one organization.
+ * The website to manage snippets (specification, section 1). Pages are rendered on the server. A login link
+ * opens a session, which sees only one organization.
  */
 export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<WebsiteEnvironment> {
   const website = new Hono<WebsiteEnvironment>();
@@ -132,8 +132,8 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
 /**
  * Answers only requests to this machine's own name.
  *
- * Other pages in a browser on this machine can reach the loopback interface too: by another name (DNS rebinding), or with
- * a form. SameSite is not enough, since every port of this machine is the same site.
+ * Other pages in a browser on this machine can reach the loopback interface too: by another name (DNS
+ * rebinding), or with a form. SameSite is not enough, since every port of this machine is the same site.
  */
 const ownNameOnly: MiddlewareHandler = async ({ req, text }, next) =>
   /^(localhost|127\.0\.0\.1)$/.test(new URL(req.url).hostname)
@@ -141,8 +141,8 @@ const ownNameOnly: MiddlewareHandler = async ({ req, text }, next) =>
     : text('This host name is not served here.', 421);
 
 /**
- * Pages load only the site and its styles from elsewhere. Inline styles are allowed for the preview of a snippet, a
- * sandboxed frame without scripts, forms or its own origin.
+ * Pages load only the site and its styles from elsewhere. Inline styles are allowed for the preview of a
+ * snippet, a sandboxed frame without scripts, forms or its own origin.
  */
 const headers = (siteOrigin = '') =>
   secureHeaders({

@@ -9,8 +9,8 @@ export interface PageFacts {
   /** The current section. @default the one at the start of the path */
   section?: string;
   /**
-   * Seconds after which a browser without scripts reloads the page to show progress. Never on a page with text fields, which
-   * would lose their text.
+   * Seconds after which a browser without scripts reloads the page to show progress. Never on a page with
+   * text fields, which would lose their text.
    */
   reloadAfter?: number | undefined;
   /** The update of the site that the page shows. */

@@ -3,8 +3,8 @@ import { createHash, randomBytes } from 'node:crypto';
 const lifetime = 12 * 60 * 60 * 1000;
 
 /**
- * The signed-in organizations. Login links hold a token that works once. Sessions are in memory, so they end with the
- * service. Only hashes are stored, so that comparing tokens leaks no timing.
+ * The signed-in organizations. Login links hold a token that works once. Sessions are in memory, so they end
+ * with the service. Only hashes are stored, so that comparing tokens leaks no timing.
  */
 export class Sessions {
   readonly #links: Kept = new Map();

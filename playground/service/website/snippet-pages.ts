@@ -13,7 +13,10 @@ const oneSnippet = '/snippets/:id{[1-9][0-9]{0,14}}';
 const oneVersion = ':number{[1-9][0-9]{0,14}}';
 type PageContext = Context<WebsiteEnvironment>;
 
-/** The pages to list, search, create, edit, preview, publish, discard, roll back, unpublish and delete snippets. */
+/**
+ * The pages to list, search, create, edit, preview, publish, discard, roll back, unpublish and delete
+ * snippets.
+ */
 export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts): void {
   const { snippets } = store;
 

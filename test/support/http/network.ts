@@ -7,8 +7,8 @@ import { SnippetClient, type SnippetClientOptions } from '../../../src/client/in
 import { instantClock } from '../service/clock.ts';
 
 /**
- * A network that sees every HTTP request of the process, and rejects requests without a handler. msw's own `setupServer` does
- * not see undici's requests, and lets them through to the real network.
+ * A network that sees every HTTP request of the process, and rejects requests without a handler. msw's own
+ * `setupServer` does not see undici's requests, and lets them through to the real network.
  */
 export const network = defineNetwork({
   ...defaultNetworkOptions,

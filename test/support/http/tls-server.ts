@@ -75,8 +75,8 @@ export function httpServer(
 }
 
 /**
- * Starts a server that writes raw bytes, for answers that no HTTP server would send. `respond` is called when the headers of
- * a request have arrived.
+ * Starts a server that writes raw bytes, for answers that no HTTP server would send. `respond` is called when
+ * the headers of a request have arrived.
  */
 export function rawServer(
   respond: (socket: TLSSocket, request: string) => void,

@@ -5,7 +5,8 @@ import { serviceCertificate } from '../service/authority.ts';
 import { instantClock } from '../service/clock.ts';
 import { certificate, httpServer } from './tls-server.ts';
 
-// Tests of the client run against real servers. Everything that a test opens is closed when it ends, last first.
+// Tests of the client run against real servers. Everything that a test opens is closed when it ends, last
+// first.
 
 export const apiKey = 'sk_wire_8d1f27c3a9e64b50';
 

@@ -27,7 +27,9 @@ export interface FakeService {
   readonly asked: number;
 }
 
-/** Makes a service that gives these answers (content or a failure) in turn, and then repeats the last answer. */
+/**
+ * Makes a service that gives these answers (content or a failure) in turn, and then repeats the last answer.
+ */
 export function fakeService(...answers: (string | { fails: Failing })[]): FakeService {
   let asked = 0;
   const transport: Transport = {

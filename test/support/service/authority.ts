@@ -7,8 +7,8 @@ import { type Certificate, createCertificate } from '../../../playground/service
 /**
  * Makes the authority of this test run. Vitest calls this before the first worker starts.
  *
- * Node reads NODE_EXTRA_CA_CERTS only when a process starts, so the variable is set here: commands that run in a worker trust
- * every test service, as a user's process would.
+ * Node reads NODE_EXTRA_CA_CERTS only when a process starts, so the variable is set here: commands that run
+ * in a worker trust every test service, as a user's process would.
  */
 export default async function createAuthority(): Promise<(() => Promise<void>) | undefined> {
   // Another project of this run may have made the authority already.

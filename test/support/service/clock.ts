@@ -63,9 +63,10 @@ function beginWait(waiting: Set<Wait>, at: number, signal: AbortSignal | undefin
 /**
  * Makes a clock for many waits at once. After a quiet moment, the time advances to the end of the next wait.
  *
- * @param quietFor the length of a quiet moment, in milliseconds. 0 means two turns of the event loop, if nothing else is waited for.
- * @param step how far the time advances with each reading, in milliseconds. Waits then end like Node's timers, which
- *   ignore fractions of a millisecond.
+ * @param quietFor the length of a quiet moment, in milliseconds. 0 means two turns of the event loop, if
+ * nothing else is waited for.
+ * @param step how far the time advances with each reading, in milliseconds. Waits then end like Node's
+ * timers, which ignore fractions of a millisecond.
  */
 export function virtualClock({
   random = Math.random,

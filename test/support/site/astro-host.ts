@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { HostedBuild, HostedResult } from './hosted-builds.ts';
 
-// Runs Astro's own command line again and again in one process, since loading Astro takes longer than building a small
-// site. Each run has its own folder, environment, output and exit status.
+// Runs Astro's own command line again and again in one process, since loading Astro takes longer than
+// building a small site. Each run has its own folder, environment, output and exit status.
 
 /** Thrown by `process.exit`, so that nothing after the call runs. */
 class Exit extends Error {}
@@ -18,7 +18,8 @@ interface Run {
 
 const astro = (path: string) => import(pathToFileURL(join(process.argv[2] as string, path)).href);
 const { cli } = await astro('dist/cli/index.js');
-// Builds are loaded here: esbuild starts its process later in the current folder, and a site's folder may be gone by then.
+// Builds are loaded here: esbuild starts its process later in the current folder, and a site's folder may be
+// gone by then.
 await astro('dist/core/build/index.js');
 // Astro prints an error if the process still runs 400 ms after its exit. That error belongs to the old run.
 const runs = new AsyncLocalStorage<Run>();

@@ -1,6 +1,9 @@
 import { configWith } from './site.ts';
 
-/** The content of snippet 1 as pages show it. Both forms are written by hand, and do not come from the tested code. */
+/**
+ * The content of snippet 1 as pages show it. Both forms are written by hand, and do not come from the tested
+ * code.
+ */
 export const shown = {
   html: `Tom &amp; "Jerry" <b>it's</b> $&amp; $& ]]> &lt;/script&gt; &lt;!-- 🎉 a\u2028b \\u003c %41 +`,
   text: `Tom & "Jerry" it's $& $& ]]> </script> <!-- 🎉 a\u2028b \\u003c %41 +`,

@@ -145,8 +145,8 @@ export interface Everything extends Omit<Site, 'start'> {
 }
 
 /**
- * Copies the site with everything for the running test, and starts a service for the copy. The site is built once per test
- * run: a copy takes a tenth of the time of a build.
+ * Copies the site with everything for the running test, and starts a service for the copy. The site is built
+ * once per test run: a copy takes a tenth of the time of a build.
  *
  * @param late more files of the output.
  */

@@ -15,7 +15,10 @@ const isOwn = astroVersion === 7;
 /** The folder whose `node_modules` has Astro, `astro-snippets` and all else that the tests' sites use. */
 export const installation = isOwn ? repository : join(repository, `test/astro-versions/${astroVersion}`);
 
-/** The folder of all sites. It is inside the installation, so that a site finds its packages as any installed site. */
+/**
+ * The folder of all sites. It is inside the installation, so that a site finds its packages as any installed
+ * site.
+ */
 export const sitesFolder = join(installation, isOwn ? 'test/.sites' : '.sites');
 
 /** The folder of Astro's package. */

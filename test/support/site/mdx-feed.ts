@@ -2,7 +2,10 @@ import { byAstro } from './installation.ts';
 
 const renderer = byAstro({ 5: '@astrojs/mdx', 6: '@astrojs/mdx', 7: '@astrojs/mdx/container-renderer' });
 
-/** Files that render an MDX post with snippet 4 with Astro's Container API: `renderPost()`, and `feed()` with its full text. */
+/**
+ * Files that render an MDX post with snippet 4 with Astro's Container API: `renderPost()`, and `feed()` with
+ * its full text.
+ */
 export const mdxFeed = {
   'src/content.config.ts': `
     import { defineCollection } from 'astro:content';

@@ -254,9 +254,9 @@ function withoutImages<T>(all: Record<string, T>): Record<string, T> {
 }
 
 /**
- * Tries that a refresh gives the same bytes as a build with the new contents, with random pages, embeds, options and
- * contents. Pages are written as Astro generates them, and then inlined by the code that runs after Astro. A failure prints
- * the seed.
+ * Tries that a refresh gives the same bytes as a build with the new contents, with random pages, embeds,
+ * options and contents. Pages are written as Astro generates them, and then inlined by the code that runs
+ * after Astro. A failure prints the seed.
  *
  * @param count the number of sites. For most of them a refresh has to be enough.
  */

@@ -12,7 +12,8 @@ export interface SiteServer {
   stop(): Promise<void>;
 }
 
-// The limit is below the time limit of a test, so that the error shows the output of a server that does not start.
+// The limit is below the time limit of a test, so that the error shows the output of a server that does not
+// start.
 const maxStartMilliseconds = 150_000;
 
 /**
@@ -52,8 +53,9 @@ export async function fetchPage(url: string): Promise<{ status: number; html: st
 }
 
 /**
- * Fetches the text of a page while a request to the service is still unanswered and not given up. The page is fetched again
- * until there is such a request: a page that was just viewed makes none, and a machine may be slow.
+ * Fetches the text of a page while a request to the service is still unanswered and not given up. The page is
+ * fetched again until there is such a request: a page that was just viewed makes none, and a machine may be
+ * slow.
  */
 export function textWithoutAnswers(url: string, service: TestService): Promise<string> {
   return vi.waitFor(

@@ -1,6 +1,6 @@
 /**
- * Side products for the config of a test site, as on real sites: compressed files, a service worker's precache list, and a
- * copy of the output where Vercel's adapter puts it.
+ * Side products for the config of a test site, as on real sites: compressed files, a service worker's
+ * precache list, and a copy of the output where Vercel's adapter puts it.
  */
 export const sideProductIntegrations = `
 import { createHash } from 'node:crypto';

@@ -23,8 +23,8 @@ export interface Site {
   directory: string;
   write(files: Record<string, string>): Promise<void>;
   /**
-   * Runs `astro build` in a shared process, by default with the environment of its service. Fails if a browser script contains
-   * code of this package or its dependencies.
+   * Runs `astro build` in a shared process, by default with the environment of its service. Fails if a
+   * browser script contains code of this package or its dependencies.
    */
   build(environment?: Record<string, string>, ...flags: string[]): Promise<BuildResult>;
   /** Runs `astro build`, which has to succeed. Returns the output. */
@@ -137,8 +137,8 @@ function outputOf(flags: readonly string[]): string {
 }
 
 /**
- * Fails if a browser script contains code of this package or its dependencies. Looks at one output folder only: a parallel
- * build may be writing to another.
+ * Fails if a browser script contains code of this package or its dependencies. Looks at one output folder
+ * only: a parallel build may be writing to another.
  */
 async function checkBundles(site: Site, folder: string): Promise<void> {
   for (const name of await site.list(folder)) {

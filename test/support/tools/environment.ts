@@ -1,4 +1,7 @@
-/** Variables that a process needs to start and to find its folders. On Windows, their names have no fixed case. */
+/**
+ * Variables that a process needs to start and to find its folders. On Windows, their names have no fixed
+ * case.
+ */
 const needed = new Set(
   'PATH HOME TMPDIR SYSTEMROOT TEMP TMP USERPROFILE APPDATA LOCALAPPDATA COMSPEC PATHEXT'.split(' '),
 );

@@ -44,7 +44,11 @@ host.getSourceFile = (name, version) => {
   return files.get(name);
 };
 
-/** Compiles a JSON document as a value of its type. @returns the type errors, such as unknown fields at any depth. */
+/**
+ * Compiles a JSON document as a value of its type.
+ *
+ * @returns the type errors, such as unknown fields at any depth.
+ */
 export function flawsOf(name: keyof Outputs, json: string): string[] {
   text = `import type { ${name} } from ${JSON.stringify(types)};\nexport const output: ${name} = ${json};\n`;
   program = ts.createProgram([script], options, host, program);

@@ -14,7 +14,8 @@ function formsOf(key: string): string[] {
 }
 
 /**
- * Fails if the key is in the log of a build or in a file of its site (output, Astro's caches, sources) other than `.env`.
+ * Fails if the key is in the log of a build or in a file of its site (output, Astro's caches, sources) other
+ * than `.env`.
  */
 export async function expectKeyNowhere(site: Site, output: string, key: string): Promise<void> {
   const forms = formsOf(key);

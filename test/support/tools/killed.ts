@@ -3,8 +3,8 @@ import { pathToFileURL } from 'node:url';
 import type { Folder } from '../site/folder.ts';
 
 /**
- * A script that kills its process with SIGKILL at a change of the output, of the record or of files beside it. A file that
- * would be renamed next is half written.
+ * A script that kills its process with SIGKILL at a change of the output, of the record or of files beside
+ * it. A file that would be renamed next is half written.
  */
 const killer = `
 import fs from 'node:fs';

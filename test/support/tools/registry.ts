@@ -24,8 +24,8 @@ export async function packPackage(folder: string): Promise<string> {
 }
 
 /**
- * Starts a registry with this package, as if it were published. Requests for other packages are redirected to npm's configured
- * registry.
+ * Starts a registry with this package, as if it were published. Requests for other packages are redirected to
+ * npm's configured registry.
  *
  * @param tarball the packed package.
  */

@@ -23,7 +23,10 @@ const requirements = [
   },
 ];
 
-/** Fails if a program is missing. Vitest calls this before the tests: a skipped test would look like a passed one. */
+/**
+ * Fails if a program is missing. Vitest calls this before the tests: a skipped test would look like a passed
+ * one.
+ */
 export default function checkRequirements(): void {
   const missing = requirements.filter((one) => !one.isThere());
   if (missing.length === 0) return;

@@ -10,7 +10,10 @@ export interface Picture {
   write(page: Page, size: { width: number; height: number }): Promise<void>;
 }
 
-/** Takes a picture into the folder named by SCREENSHOTS, which `npm run screenshots` sets. Does nothing without that variable. */
+/**
+ * Takes a picture into the folder named by SCREENSHOTS, which `npm run screenshots` sets. Does nothing
+ * without that variable.
+ */
 export function pictureOf(name: string): Picture {
   const folder = process.env['SCREENSHOTS'];
   if (folder === undefined) return { add: async () => {}, write: async () => {} };

@@ -40,8 +40,8 @@ export interface WorkflowRunner {
 const stepKeys = new Set(['id', 'if', 'uses', 'run', 'with']);
 
 /**
- * Runs the only job of a workflow, as far as the docs need: anything else in a workflow is an error, so that the docs cannot
- * depend on untested parts. After a failed step, the others are skipped.
+ * Runs the only job of a workflow, as far as the docs need: anything else in a workflow is an error, so that
+ * the docs cannot depend on untested parts. After a failed step, the others are skipped.
  *
  * @returns whether the job succeeded.
  */
@@ -97,7 +97,10 @@ function fillInText(text: string, context: Context): string {
   );
 }
 
-/** Evaluates an expression. Comparisons and `||` work as in JavaScript. GitHub's functions are not supported, and an error. */
+/**
+ * Evaluates an expression. Comparisons and `||` work as in JavaScript. GitHub's functions are not supported,
+ * and an error.
+ */
 function evaluate(expression: string, context: Context): unknown {
   return runInNewContext(expression, { ...context });
 }
