@@ -71,7 +71,7 @@ const codeWarning =
 
 /**
  * Lends the bytes of a file that may hold an embed to a function, which must not keep them. A large file is
- * read in pieces, and whole only if one of them mentions the element. Otherwise the function gets `undefined`.
+ * read in pieces, and whole only if one of them mentions the element. `use` gets `undefined` otherwise.
  */
 export function withEmbeddingFile<T>(file: SiteFile, use: (bytes: Buffer | undefined) => T): T {
   return withFile(file.file, (bytes) => use(bytes ?? readLargeEmbedding(file)));
