@@ -5,11 +5,12 @@ import { nodeFlaw } from './client/node-version.ts';
 import type { DevRun } from './dev/dev-run.ts';
 import { componentBridge } from './embed/component-bridge.ts';
 import { userError } from './failures/errors.ts';
+import type { BuildRun } from './integration/build-run.ts';
 import type { InlinedBuild } from './integration/inlined-build.ts';
 import { builtPlugin, lastIntegration } from './integration/last-hooks.ts';
 import type { PreparedBuild } from './integration/prepared-build.ts';
 import { openSite, type Site } from './integration/site.ts';
-import type { SiteBuild } from './integration/site-build.ts';
+// Declares the hook `astro-snippets:fetch`.
 import type {} from './loader/loader.ts';
 import type { Environment, EnvironmentFiles } from './settings/environment.ts';
 import { environmentPlugin } from './settings/environment-plugin.ts';
@@ -29,7 +30,7 @@ const integrationName = 'astro-snippets';
  * The API key is no option: it is read from SNIPPETS_API_KEY, in the environment or a `.env` file, and stays
  * in the process.
  *
- * @throws AstroError for options that are invalid or unknown, and on a Node that is too old.
+ * @throws UserError for options that are invalid or unknown, and on a Node that is too old.
  *
  * @example export default defineConfig({ integrations: [snippets()] });
  */
@@ -38,12 +39,13 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
   if (flaw !== undefined) throw userError('unsupported-node', flaw);
   const parsedOptions = parseOptions(options);
 
-  // Each hook leaves a value for later ones. The values are in the order of Astro's hooks.
+  // Each step leaves a value for later ones. The values are in the order in which they come: `dev` or `build` when
+  // Vite reads the environment, the others from hooks.
   let command: Site['command'];
   let routes: readonly IntegrationResolvedRoute[] = [];
   let site: Site | undefined;
   let dev: DevRun | undefined;
-  let build: SiteBuild | undefined;
+  let build: BuildRun | undefined;
   let prepared: PreparedBuild | undefined;
   let inlined: InlinedBuild | undefined;
 
@@ -51,7 +53,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
   const openedSite = () => site as Site;
 
   /** The run, for what follows the first reading of the environment, such as the loading of collections. */
-  const currentRun = () => (dev ?? build) as DevRun | SiteBuild;
+  const currentRun = () => (dev ?? build) as DevRun | BuildRun;
 
   /** Begins the run when Vite reads the environment for the first time, and tells it of changes later. */
   const readEnvironment = async (environment: Environment, files: EnvironmentFiles) => {
@@ -62,8 +64,8 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       const { DevRun } = await import('./dev/dev-run.ts');
       dev = new DevRun(openedSite(), environment, files);
     } else {
-      const { SiteBuild } = await import('./integration/site-build.ts');
-      build = new SiteBuild(openedSite(), environment, files);
+      const { BuildRun } = await import('./integration/build-run.ts');
+      build = new BuildRun(openedSite(), environment, files);
     }
   };
 
@@ -75,7 +77,10 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
     await build?.noteMention();
   };
 
-  /** Inlines snippets once, in the hook that comes first. */
+  /**
+   * Inlines snippets once: in `astro:build:generated`, or in the plugin of last-hooks.ts where no page is
+   * prerendered, and Astro 6 and later have no such hook.
+   */
   const inline = async (directory: string, routeToHeaders?: RouteToHeaders) => {
     inlined ??= await prepared?.inline(directory, routeToHeaders);
   };

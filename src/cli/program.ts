@@ -16,7 +16,7 @@ export async function runCli(argv: readonly string[], host: CliHost): Promise<nu
 /** The meanings of exit statuses for a command, by the names of {@link exitCodes}. */
 type StatusMeanings = Partial<Record<keyof typeof exitCodes, string>>;
 
-const offline: StatusMeanings = { ok: 'done', needsBuild: 'no usable record: build' };
+const recordStatuses: StatusMeanings = { ok: 'done', needsBuild: 'no usable record: build' };
 
 const outputHelp = 'the built site, if moved after the build; for inline, where to write, if not in place';
 const everyHelp = 'how often to check, varied by 10% (default: 30s; with --listen, 5m)';
@@ -52,12 +52,12 @@ export function createProgram(cli: Cli, argv: readonly string[] = []): Command {
       (await import('./commands/inline.ts')).inline(cli, folder, flags, command),
     );
 
-  addCommand(program, 'list', offline)
+  addCommand(program, 'list', recordStatuses)
     .description('list snippets and their pages; works offline')
     .option('--json', 'print JSON')
     .action(async () => (await import('./commands/list.ts')).list(cli));
 
-  addCommand(program, 'check', { ...offline, ok: 'nothing changed', changed: 'something changed' })
+  addCommand(program, 'check', { ...recordStatuses, ok: 'nothing changed', changed: 'something changed' })
     .description('say which snippets have changed since the build')
     .option('--json', 'print JSON')
     .option('--exec <command>', 'run when something changed or there is no usable record', parseCommand)
@@ -80,7 +80,7 @@ export function createProgram(cli: Cli, argv: readonly string[] = []): Command {
     .option('--json', 'print events as JSON, one a line')
     .action(async (options) => (await import('./commands/watch.ts')).watch(cli, options));
 
-  addCommand(program, 'report', offline)
+  addCommand(program, 'report', recordStatuses)
     .description('write an HTML page about the snippets of the site; works offline')
     .option('--to <file>', 'the file to write', 'snippets-report.html')
     .addOption(new Option('--json', 'print what the page is made from as JSON instead').conflicts('to'))

@@ -10,7 +10,7 @@ import { protectKey } from '../text/known-keys.ts';
  * Reads the secret that calls are signed with, as Standard Webhooks define it: in base64 after the prefix
  * `whsec_`, or the text itself without that prefix. The secret is kept out of all output from then on.
  *
- * @throws AstroError if the secret is not set, malformed or too short
+ * @throws UserError if the secret is not set, malformed or too short
  */
 export function readWebhookSecret(environment: Environment): Webhook {
   const variable = environmentVariables.webhookSecret;
@@ -62,7 +62,7 @@ const maxBodyLength = 64 * 1024;
  * Accepts calls of a webhook, such as those that a service makes when a snippet is published.
  *
  * @returns the URL that calls are sent to
- * @throws AstroError if the address cannot be used
+ * @throws UserError if the address cannot be used
  */
 export async function listen(options: ListenOptions): Promise<string> {
   const { address, log, signal } = options;

@@ -46,7 +46,7 @@ type UncheckedProps = Partial<Record<keyof EmbedAttributes, unknown>> & {
 /** The part of the `Astro` global that says where a component is rendered. */
 type RenderedPage = Pick<AstroGlobal, 'isPrerendered' | 'url' | 'routePattern'>;
 
-/** The command that Astro runs, in the process that loaded the Astro config. */
+/** The command of Astro that loaded the config, which the integration defines as `__ASTRO_SNIPPETS__`. */
 export type AstroCommand = 'dev' | 'build' | 'preview' | 'sync';
 
 /** Matches a known prop. Astro's compiler adds `class`, `data-astro-…` and `server:…`, and leaves `slot`. */
@@ -58,10 +58,11 @@ export const embedEnd: '</snippet-embed>' = `</${elementName}>`;
 /**
  * Returns the start tag of an embed, from the props of `<Snippet>`, and announces the embed to the integration.
  *
- * The result is a promise only if a schema checks the params: awaiting an embed takes longer than rendering it.
+ * The result is a promise for a definition (`of`), whose schema may check the params asynchronously. For an id
+ * it is a string: awaiting an embed takes longer than rendering it.
  *
  * @param command `undefined` where the integration is not in the Astro config.
- * @throws AstroError for props that are not valid, and for a page in which no snippet is inlined.
+ * @throws UserError for props that are not valid, and for a page in which no snippet is inlined.
  */
 export function embedStart(
   props: UncheckedProps,

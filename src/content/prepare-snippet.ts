@@ -109,7 +109,7 @@ async function describeOpen(html: string, { scripts }: ContentRules) {
   if (hasOnlyOrdinaryTags(html)) return undefined;
   const { contexts } = await import('./parse.ts');
   const { leftOpen } = await import('./open-elements.ts');
-  // Content with scripts is tried in one place: inside an <svg>, the `i<n` of a script would seem an open
+  // Where the option allows scripts, content is tried in one place: inside an <svg>, the `i<n` of a script would seem an open
   // tag.
   for (const before of scripts === 'allow' ? [''] : contexts) {
     const open = leftOpen(html, before);

@@ -91,7 +91,7 @@ export class InlineView {
     return names.some((name) => picomatch.isMatch(name, this.#session.settings.exclude));
   }
 
-  /** Reads the embeds of a view. @throws AstroError if it has any and is rendered on demand */
+  /** Reads the embeds of a view. @throws UserError if it has any and is rendered on demand */
   #readView(rendered: RenderedText, lines: ViewLines): View {
     const { settings, site } = this.#session;
     const { path, kind, bytes } = rendered;
@@ -159,7 +159,7 @@ function warnOfPage({ rendered, search, lines, embeds }: View, snippets: Fetched
   for (const warning of blocks.warnings()) lines.warn(warning);
 }
 
-/** @throws AstroError with one report of all failures, unless children are shown instead */
+/** @throws UserError with one report of all failures, unless children are shown instead */
 function refuseFailures(view: View, shownUses: readonly ShownUse[]): void {
   const { rendered, search, lines, invalid } = view;
   const failed = shownUses.flatMap(({ snippet: { content, error }, ...use }): FailedSnippet[] =>
@@ -173,7 +173,7 @@ function refuseFailures(view: View, shownUses: readonly ShownUse[]): void {
   throwFailures({ failed, notAsked: 0, embeds: invalid, placeOf: search.whereWritten });
 }
 
-/** @throws AstroError if the API key would be shown */
+/** @throws UserError if the API key would be shown */
 function inlineShown(view: View, shownUses: ShownUse[], snippets: FetchedSnippets, hash?: string): Buffer {
   const { settings, lines, embeds } = view;
   const { path, kind, bytes } = view.rendered;

@@ -8,6 +8,10 @@ import { type InlinedView, InlineView } from './inline-view.ts';
 import { holdRequestLog } from './request-log.ts';
 import type { SnippetMemory } from './snippet-memory.ts';
 
+/**
+ * What `files/file-kind.ts` says by extension, by content type. A type that is not listed passes through, unlike an unknown
+ * extension, which is searched.
+ */
 const kindsByContentType: readonly [kind: FileKind, types: RegExp][] = [
   ['html', /^(text\/html|application\/xhtml\+xml)\b/i],
   ['xml', /^((text|application)\/xml|[\w.-]+\/[\w.-]+\+xml)\b/i],

@@ -13,7 +13,7 @@ const placeInText: ElementPlace = { inIsland: false, inHeading: false, inParagra
 
 /** Adds an embed, or a warning if it is not valid. Without `place`, it is in text, which cannot show HTML. */
 export function addEmbed(source: SourceSlice, tag: Tag, endTag: Range, place?: ElementPlace): void {
-  const { text, layers, offsetInFile, results, isHtml, lang } = source;
+  const { text, layers, offsetInFile, results, needsEscapedText, lang } = source;
   const start = offsetInFile(tag.start);
   const written = attributesOf(text, tag);
   const attributes = embedAttributesOf(written);
@@ -23,7 +23,7 @@ export function addEmbed(source: SourceSlice, tag: Tag, endTag: Range, place?: E
   }
 
   const as = place ? shownAs(attributes.as, source.defaultAs) : 'text';
-  const innerLayers: readonly Layer[] = as === 'text' && isHtml ? [...layers, 'html-text'] : layers;
+  const innerLayers: readonly Layer[] = as === 'text' && needsEscapedText ? [...layers, 'html-text'] : layers;
   const { inIsland, inHeading, inParagraph, paragraph } = place ?? placeInText;
   results.embeds.push({
     start,

@@ -17,7 +17,7 @@ const utf8Name = /^(?:unicode-1-1-)?utf-?(?:8|16(?:le|be)?)$/i;
  * Reads what a file declares about itself: warns of HTML that is shown in XHTML, and has content written in
  * ASCII if the encoding is not UTF-8.
  */
-export function readDeclarations({ text, isPage, results: { embeds, warnings } }: SourceSlice): void {
+export function applyDeclarations({ text, isPage, results: { embeds, warnings } }: SourceSlice): void {
   if (embeds.length === 0) return;
   const head = text.slice(0, headLength);
   const xml = xmlDeclaration.exec(head);

@@ -2,7 +2,10 @@ import type { Range } from '../markup/edits.ts';
 import type { EmbedAs, EmbedAttributes } from './element.ts';
 import type { Layer } from './layers.ts';
 
-/** The syntax of a file, which decides how the scanner reads it. */
+/**
+ * The syntax of a file, which decides how the scanner reads it. `text` is any other: what it holds is told from the
+ * text itself, as XML, JSON, HTML or Markdown.
+ */
 export type FileKind = 'html' | 'xml' | 'json' | 'text';
 
 /** An embed that a scan has found. All places are byte offsets in the file. */

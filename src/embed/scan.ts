@@ -5,7 +5,7 @@ import { type Attribute, attributesOf, decodeAttribute, matchEnd, type Tag } fro
 import { type MarkupVisitor, walk } from '../markup/walk.ts';
 import { addEmbed, langIn, valueIn } from './add-embed.ts';
 import { findCode, withoutCodeSpans } from './code-spans.ts';
-import { readDeclarations } from './declarations.ts';
+import { applyDeclarations } from './declarations.ts';
 import { elementName, embedNamePattern, embedSlugPattern, mayContainEmbed } from './element.ts';
 import type { FileKind, ScanResults } from './found-embed.ts';
 import type { Layer } from './layers.ts';
@@ -32,7 +32,7 @@ export function scan(file: Buffer, kind: FileKind): ScanResults {
     layers: [],
     offsetInFile: (offset) => offset,
     results,
-    isHtml: isPage,
+    needsEscapedText: isPage,
     isPage,
     defaultAs: 'html',
   };
@@ -43,7 +43,7 @@ export function scan(file: Buffer, kind: FileKind): ScanResults {
   } else if (kind === 'json') scanJson(whole);
   else if (kind === 'text') scanString(whole);
   else scanMarkup(whole, kind === 'xml');
-  readDeclarations(whole);
+  applyDeclarations(whole);
 
   for (const list of [results.embeds, results.faults, results.warnings]) {
     list.sort((a, b) => a.start - b.start);
@@ -255,12 +255,12 @@ class MarkupScanner implements MarkupVisitor<MarkupContext> {
       const textLayer = this.isXml ? 'xml-text' : 'html-text';
       const decoded = decodeThrough(source, kind === 'cdata' ? 'cdata' : textLayer);
       if (!this.isXml || holder) scanText(decoded);
-      else scanString({ ...decoded, defaultAs: 'html', isHtml: true });
+      else scanString({ ...decoded, defaultAs: 'html', needsEscapedText: true });
     } else if (kind === 'rcdata') scanText(source);
     else if (holder?.name === 'style') scanCode(source, 'in-style');
     else if (!holder) return;
     else if (!dataScripts.test(this.#attribute(holder, 'type') ?? '')) scanCode(source, 'in-script');
-    else scanJson({ ...source, defaultAs: 'text', isHtml: false }, true);
+    else scanJson({ ...source, defaultAs: 'text', needsEscapedText: false }, true);
   }
 
   /** Whether a link's text repeats a heading that shows it as code: tables of contents show code as text. */
@@ -304,7 +304,7 @@ function scanAttribute(source: SourceSlice, attribute: Attribute, isXml: boolean
   const value = decodeThrough(slice(source, attribute), attributeLayer(quote, isXml));
   if (refusedAttributes.test(name) || /^\s*javascript:/i.test(value.text)) {
     scanCode(value, 'in-attribute', name);
-  } else if (name === 'srcdoc') scanMarkup({ ...value, defaultAs: 'html', isHtml: true });
+  } else if (name === 'srcdoc') scanMarkup({ ...value, defaultAs: 'html', needsEscapedText: true });
   else if (name.startsWith('data-') || isJson(value.text)) scanString({ ...value, defaultAs: 'text' });
   else scanText(value);
 
@@ -327,11 +327,11 @@ function scanString(source: SourceSlice) {
   if (isJson(source.text)) return scanJson(source);
 
   // Pages, and texts of XML such as the description of a feed, are HTML, where backticks are no code.
-  const code = source.isPage || source.isHtml ? [] : findCode(source.text);
+  const code = source.isPage || source.needsEscapedText ? [] : findCode(source.text);
   const text = withoutCodeSpans(source.text, code);
   // Text with other tags than those of embeds is HTML. Text without may be plain text.
-  const isHtml = source.isHtml || startTags(text).some(({ name }) => name !== elementName);
-  scanMarkup({ ...source, text, isHtml });
+  const isHtml = source.needsEscapedText || startTags(text).some(({ name }) => name !== elementName);
+  scanMarkup({ ...source, text, needsEscapedText: isHtml });
 
   // An embed in doubtful code is a warning only: if the text is HTML, backticks and fences make no examples.
   const withoutWarnings = { ...source, results: { ...source.results, warnings: [] } };
@@ -364,6 +364,6 @@ function scanJson(source: SourceSlice, inScript = false) {
     const string = slice(source, { start, end: start + text.length });
     const avoidsTags = inScript || /\\u003c/i.test(text);
     const decoded = decodeThrough(string, avoidsTags ? 'json-in-script' : 'json');
-    scanString({ ...decoded, isHtml: source.isHtml });
+    scanString({ ...decoded, needsEscapedText: source.needsEscapedText });
   }
 }

@@ -20,7 +20,7 @@ export interface SourceSlice {
   /** The lists to which the scan adds what it finds. */
   results: ScanResults;
   /** Whether the text is part of HTML, in which text has to be escaped. */
-  isHtml: boolean;
+  needsEscapedText: boolean;
   /** Whether the file is a page. In other files, text between backticks is code. */
   isPage: boolean;
   /** The value of `as` for embeds without this attribute. */
@@ -69,7 +69,7 @@ export function decodeThrough(source: SourceSlice, layer: Layer): SourceSlice {
       const index = lastIndexUpTo(starts, offset);
       return source.offsetInFile((origins[index] ?? 0) + offset - (starts[index] ?? 0));
     },
-    isHtml: false,
+    needsEscapedText: false,
   };
 }
 

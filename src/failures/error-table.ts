@@ -50,7 +50,7 @@ const siteErrors = {
   },
 };
 
-/** Errors before any snippet is fetched, or of the output as a whole. No single snippet is to blame. */
+/** Errors for which no single snippet is to blame: of the setup, the output, the record or a command. */
 const setupErrors = {
   'missing-key': {
     hint: 'Set SNIPPETS_API_KEY in the environment, or in a .env file that is not committed.',

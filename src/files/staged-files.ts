@@ -17,7 +17,7 @@ export class StagedFiles {
    * Stages a file, unless the target has these bytes already.
    *
    * @param modeSource the file whose permissions the new file gets.
-   * @throws AstroError if the file cannot be written.
+   * @throws UserError if the file cannot be written.
    */
   add(target: string, bytes: Buffer, modeSource: string = target): void {
     const temporary = temporaryFile(target);

@@ -10,7 +10,7 @@ import { statsOf } from './read.ts';
  * killed. Permissions stay.
  *
  * @param temporary the path that is written, then renamed. In the output, a later run has to find it by its name.
- * @throws AstroError if the file cannot be written.
+ * @throws UserError if the file cannot be written.
  */
 export function writeAtomically(
   file: string,

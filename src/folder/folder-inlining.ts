@@ -7,7 +7,7 @@ import type { GeneratedSite } from '../inlining/generated-site.ts';
 import { listSiteFiles, type SiteFile, type SiteFiles } from '../output/site-files.ts';
 
 /** A folder that a generator has written, and where the site with its snippets goes. Paths are absolute. */
-export interface FolderInlining extends Pick<GeneratedSite, 'settings' | 'logger' | 'manifest'> {
+export interface FolderInlining extends Pick<GeneratedSite, 'settings' | 'logger' | 'manifestFile'> {
   /** The folder from which messages show paths. */
   cwd: string;
   /** The folder that the generator has written. */
@@ -25,8 +25,8 @@ export const isPublished = ({ file, name }: SiteFile, { to }: FolderInlining): b
  * output besides these. Removes the temporary files of a run that was killed.
  */
 export function listFiles(inlining: FolderInlining): SiteFiles {
-  const { from, to, manifest, settings } = inlining;
-  const isRecord = (file: string) => file.startsWith(dirname(manifest) + sep);
+  const { from, to, manifestFile, settings } = inlining;
+  const isRecord = (file: string) => file.startsWith(dirname(manifestFile) + sep);
   const folders = from === to || !existsSync(to) ? [from] : [from, to];
 
   return listSiteFiles(folders, settings.exclude, (siteFile) => {
@@ -42,8 +42,8 @@ export function listFiles(inlining: FolderInlining): SiteFiles {
   });
 }
 
-/** @throws AstroError if one folder is inside the other, or if the record would be published */
-export function refuseFolders({ cwd, from, to, manifest }: FolderInlining): void {
+/** @throws UserError if one folder is inside the other, or if the record would be published */
+export function refuseFolders({ cwd, from, to, manifestFile }: FolderInlining): void {
   const output = existsSync(to) ? realpathSync(to) : to;
   const input = realpathSync(from);
   if (from !== to && (contains(input, output) || contains(output, input))) {
@@ -52,10 +52,10 @@ export function refuseFolders({ cwd, from, to, manifest }: FolderInlining): void
       `The output folder ${shownPath(cwd, to)} and ${shownPath(cwd, from)} overlap.`,
     );
   }
-  if (contains(to, manifest) || dirname(manifest) === from) {
+  if (contains(to, manifestFile) || dirname(manifestFile) === from) {
     throw userError(
       'unusable-output',
-      `The record of this run, ${shownPath(cwd, manifest)}, would be published.`,
+      `The record of this run, ${shownPath(cwd, manifestFile)}, would be published.`,
       'Run the command in a folder above the output folder, or pass a file outside of it to --manifest.',
     );
   }

@@ -25,12 +25,14 @@ import { type FolderSite, publishFolder } from './publish-folder.ts';
  * Inlines snippets into the files of any generator, and updates the files of earlier runs. All files are
  * written at the end: until then, they are staged, and if this throws, none is written.
  *
- * @throws AstroError with one report of all failures
+ * @throws UserError with one report of all failures
  */
 export async function inlineFolder(inlining: FolderInlining): Promise<void> {
-  const { cwd, to, manifest, logger } = inlining;
+  const { cwd, to, manifestFile, logger } = inlining;
   refuseFolders(inlining);
-  const lock = await lockForBuild(lockFile(manifest, to), shownPath(cwd, to), (line) => logger.info(line));
+  const lock = await lockForBuild(lockFile(manifestFile, to), shownPath(cwd, to), (line) =>
+    logger.info(line),
+  );
   const staged = new StagedFiles();
   try {
     const files = listFiles(inlining);
@@ -94,18 +96,18 @@ class FolderRun {
 
   /** Finds the embeds of all files. Puts the last record aside if it is no longer what the folder holds. */
   async #scan(): Promise<ScannedSite> {
-    const { manifest } = this.#site;
+    const { manifestFile } = this.#site;
     const scannable = this.#files.scannable.map((file) => this.#lastRun.withGenerated(file));
     const scanned = await scanSite(scannable, this.#site);
 
     const newFiles = scanned.files.filter(({ generated }) => !generated);
     for (const { file, name } of newFiles) this.#currentHashes.set(name, hashOf(readFileSync(file)));
     const isOverwritten = newFiles.some((file) => isPublished(file, this.#site));
-    if (isOverwritten && existsSync(manifest)) renameSync(manifest, unfinishedPath(manifest));
+    if (isOverwritten && existsSync(manifestFile)) renameSync(manifestFile, unfinishedPath(manifestFile));
     return scanned;
   }
 
-  /** Stages a page with its snippets. @throws AstroError if the file has changed since it was scanned */
+  /** Stages a page with its snippets. @throws UserError if the file has changed since it was scanned */
   #stage(page: ScannedFile, inline: (generated: Buffer) => InlinedPage): WrittenPage {
     const { file, name, generated } = page;
     const currentBytes = readFileSync(file);
@@ -126,7 +128,7 @@ class FolderRun {
     return { inlinedPage, leftovers };
   }
 
-  /** @throws AstroError if a file contains the API key */
+  /** @throws UserError if a file contains the API key */
   async #verify(): Promise<void> {
     const { verifier, logger } = this.#site;
     await verifier.checkUnscanned(this.#files.unscanned);
@@ -160,7 +162,7 @@ class FolderRun {
 
   async #publish(inlined: Manifest): Promise<void> {
     // A command of `refresh --after` that has not succeeded has still to make its files.
-    const record = { ...inlined, pending: this.#lastRun.record?.pending };
+    const record: Manifest = { ...inlined, afterPending: this.#lastRun.record?.afterPending };
     const copyNames = this.#outdatedCopies.map(({ copy }) => copy.name);
     const stagedNames = new Set([...this.#currentHashes.keys(), ...copyNames]);
     await publishFolder(this.#site, record, this.#staged, this.#currentHashes, stagedNames);
@@ -168,10 +170,10 @@ class FolderRun {
 
   /** Keeps the last record with its pack, and removes the pack of this run. */
   async #keepLastRecord(error: Error): Promise<void> {
-    const { manifest } = this.#site;
-    const { manifest: lastRecord } = await readManifest(lastRecordFile(manifest));
-    removeOtherPacks(manifest, lastRecord?.pack?.id);
-    if (!existsSync(manifest)) noteMissing(manifest, error);
+    const { manifestFile } = this.#site;
+    const { manifest: lastRecord } = await readManifest(lastRecordFile(manifestFile));
+    removeOtherPacks(manifestFile, lastRecord?.pack?.id);
+    if (!existsSync(manifestFile)) noteMissing(manifestFile, error);
   }
 
   #logChanges(): void {

@@ -6,7 +6,7 @@ import { findDisplayed } from '../output/compare-output.ts';
 import { possibleHashes } from '../output/file-states.ts';
 import type { ScannableFile } from '../output/site-files.ts';
 import { displayedHash } from '../record/changes.ts';
-import { hashOf, type Manifest, type ManifestFile, type RecordedSnippet } from '../record/manifest.ts';
+import { hashOf, type Manifest, type RecordedFile, type RecordedSnippet } from '../record/manifest.ts';
 import { type ManifestFlaw, readManifest } from '../record/manifest-file.ts';
 import { PackReader } from '../record/pack.ts';
 import { listPacks } from '../record/record-paths.ts';
@@ -35,7 +35,7 @@ export class LastRun {
   /** The hashes of the files that are as the run left them, by name. Their snippets are inlined again. */
   readonly keptHashes: ReadonlyMap<string, string>;
   /** The files of the record, by name. */
-  readonly #files: ReadonlyMap<string, ManifestFile>;
+  readonly #files: ReadonlyMap<string, RecordedFile>;
   /** `undefined` if the files as they were generated are lost. */
   readonly #pack: PackReader | undefined;
 
@@ -124,15 +124,15 @@ class KeptFile implements ScannableFile {
 
 /** Reads what the last run has left. Warns if anything of that is lost, and the run goes on without. */
 export async function openLastRun(
-  { cwd, manifest, logger }: FolderInlining,
+  { cwd, manifestFile, logger }: FolderInlining,
   published: readonly ScannableFile[],
 ): Promise<LastRun> {
-  const file = lastRecordFile(manifest);
+  const file = lastRecordFile(manifestFile);
   const { manifest: record, flaw } = await readManifest(file);
-  const pack = record?.pack && new PackReader(manifest, record.pack);
+  const pack = record?.pack && new PackReader(manifestFile, record.pack);
 
   let loss: string | undefined;
-  if (isLost(flaw, manifest)) loss = `The record of the last run at ${shownPath(cwd, file)} ${flaw}.`;
+  if (isLost(flaw, manifestFile)) loss = `The record of the last run at ${shownPath(cwd, file)} ${flaw}.`;
   else if (pack?.flaw) loss = `The files of the last run as they were generated ${pack.flaw}.`;
   if (loss) {
     logger.warn(

@@ -27,12 +27,12 @@ export async function publishFolder(
   previousHashes: ReadonlyMap<string, string>,
   stagedNames: ReadonlySet<string>,
 ): Promise<void> {
-  const { manifest, fetcher } = site;
-  const unfinishedRecord = unfinishedPath(manifest);
+  const { manifestFile, fetcher } = site;
+  const unfinishedRecord = unfinishedPath(manifestFile);
   // Children instead of snippets leave no record.
   if (fetcher.showsChildren) rmSync(unfinishedRecord, { force: true });
   else writeManifest(unfinishedRecord, announceFiles(record, previousHashes));
-  rmSync(manifest, { force: true });
+  rmSync(manifestFile, { force: true });
 
   await staged.commit();
   if (site.from !== site.to) await copyOtherFiles(site, stagedNames);
@@ -52,7 +52,7 @@ function announceFiles(record: Manifest, previousHashes: ReadonlyMap<string, str
 
 /** Copies what the generator has written, besides files that are staged and a record that is there. */
 async function copyOtherFiles(
-  { from, to, manifest }: FolderSite,
+  { from, to, manifestFile }: FolderSite,
   stagedNames: ReadonlySet<string>,
 ): Promise<void> {
   const input = realpathSync(from);
@@ -62,7 +62,7 @@ async function copyOtherFiles(
     verbatimSymlinks: true,
     filter(source) {
       const name = pathFrom(input, source);
-      return !stagedNames.has(name) && join(from, name) !== dirname(manifest);
+      return !stagedNames.has(name) && join(from, name) !== dirname(manifestFile);
     },
   });
 }

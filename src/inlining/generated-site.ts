@@ -17,7 +17,7 @@ export interface GeneratedSite {
   /** The path of the folder that holds the files of the site. */
   directory: string;
   /** The path of the manifest that records this site. */
-  manifest: string;
+  manifestFile: string;
   /** The record of the last build, if there is one that this version can read. */
   previousManifest: Manifest | undefined;
   fetcher: SnippetFetcher;

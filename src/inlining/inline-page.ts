@@ -44,7 +44,7 @@ export interface InlinedPage {
   /** The file with its snippets. */
   bytes: Buffer;
   /** Whether the page has a Content Security Policy of its own, which now allows what is inlined. */
-  hasPolicy: boolean;
+  hasMetaPolicy: boolean;
   /** Whether the page has edit links. */
   isLinked: boolean;
 }
@@ -92,7 +92,7 @@ export function pageInliner(options: InlineOptions): InlinePage {
     const composeContent = isPage ? composeInPage : composeElsewhere;
     const edits = script ? [...policies, script] : policies;
     const bytes = replaceEmbeds(generated, markedEmbeds, composeContent, edits, scratchBuffer);
-    return { generated, embeds, bytes, hasPolicy: policies.length > 0, isLinked: script !== undefined };
+    return { generated, embeds, bytes, hasMetaPolicy: policies.length > 0, isLinked: script !== undefined };
   };
 }
 

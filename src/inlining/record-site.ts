@@ -12,10 +12,10 @@ import type { GeneratedSite } from './generated-site.ts';
  * @param inlinedAt when snippets were inlined, in milliseconds since the epoch; absent if nothing followed
  */
 export async function recordSite(site: GeneratedSite, inlined: Manifest, inlinedAt?: number): Promise<void> {
-  const { manifest, directory, previousManifest, fetcher, logger, astro } = site;
+  const { manifestFile, directory, previousManifest, fetcher, logger, astro } = site;
   // A check that finds a manifest could say that nothing has changed.
   if (fetcher.showsChildren) {
-    return removeManifest(manifest, 'The last build shows children instead of snippets.');
+    return removeManifest(manifestFile, 'The last build shows children instead of snippets.');
   }
 
   const root = astro?.search.source.folders.root;
@@ -32,5 +32,5 @@ export async function recordSite(site: GeneratedSite, inlined: Manifest, inlined
       `${describeLaterIntegrations({ laterIntegrations })} changed ${places} after snippets were inlined. Only a build can update ${them}: publish with \`astro-snippets check --exec\`, not with a refresh.`,
     );
   }
-  writeManifest(manifest, { ...inlined, files, laterIntegrations, copies });
+  writeManifest(manifestFile, { ...inlined, files, laterIntegrations, outputCopies: copies });
 }

@@ -49,7 +49,7 @@ export async function scanSite(
 
     const addParams = params && pageParams(params, pathOfFile(name, kind === 'html', urls));
     const knownUses = uses.size;
-    const results = readEmbeds({ name, kind, bytes, addParams, isInlined: !!generated }, uses);
+    const results = readEmbeds({ name, kind, bytes, addParams, showsSnippets: !!generated }, uses);
     const { embeds } = results;
     for (const note of results.warnings) logger.warn(describeNote(note, astro?.search.whereWritten));
     if (embeds.length + results.invalid.length === 0) return verifier.check(file, bytes);

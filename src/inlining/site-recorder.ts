@@ -2,7 +2,7 @@ import { hashSource } from '../content/csp.ts';
 import {
   hashOf,
   type Manifest,
-  type ManifestFile,
+  type RecordedFile,
   type RecordedSnippet,
   toRecordedContent,
   toSnapshot,
@@ -40,7 +40,7 @@ export class SiteRecorder {
     });
     this.#uses = uses;
     this.#indexes = new Map(recordedSnippets.map(({ key }, index) => [key, index]));
-    this.#pack = new PackWriter(site.manifest);
+    this.#pack = new PackWriter(site.manifestFile);
     this.#record = {
       builtAt: new Date().toISOString(),
       inlinedAt: startedAt,
@@ -74,7 +74,7 @@ export class SiteRecorder {
     const shows = embeds.map(({ request }) => this.#indexes.get(request.key) ?? 0);
     const { packOffset, packLength } = this.#pack.add(generated);
     const { size = 0, mtimeMs: modifiedAt = 0 } = stats ?? {};
-    const file: ManifestFile = { name, hash: hashOf(bytes), shows, packOffset, packLength, size, modifiedAt };
+    const file: RecordedFile = { name, hash: hashOf(bytes), shows, packOffset, packLength, size, modifiedAt };
 
     // The recorded snippets begin with those of the uses, so both have the same indexes.
     const optional = shows.filter((index) => this.#uses[index]?.optionalPlaces?.has(name));

@@ -32,7 +32,7 @@ export class OutputVerifier {
   }
 
   /** Checks a file, and tells whether it may hold embeds. */
-  mayEmbed(file: SiteFile): boolean {
+  checkAndFindEmbed(file: SiteFile): boolean {
     return withEmbeddingFile(file, (bytes) => {
       this.check(file, bytes);
       return bytes !== undefined && mayContainEmbed(bytes.toString('latin1'));
@@ -55,7 +55,7 @@ export class OutputVerifier {
     return [...new Set(remaining.map(({ name }) => `${name}: ${codeWarning}`))];
   }
 
-  /** @throws AstroError if a file contains the API key, with a message made from the names of the files */
+  /** @throws UserError if a file contains the API key, with a message made from the names of the files */
   refuseKey(describe: (names: string) => string): void {
     if (this.withKey.length === 0) return;
     throw userError('published-key', describe(this.withKey.map(({ name }) => name).join(', ')));

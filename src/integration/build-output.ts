@@ -14,7 +14,7 @@ const unfinishedNote = 'The last build was not finished.';
  */
 export class BuildOutput {
   /** The path of the manifest. */
-  readonly manifest: string;
+  readonly manifestFile: string;
   readonly #lockFile: string;
   /** The folder for people, relative to the project. */
   readonly #shownFolder: string;
@@ -24,8 +24,8 @@ export class BuildOutput {
 
   constructor({ sources, config, logger }: Site) {
     const { root, outDir } = sources.folders;
-    this.manifest = manifestFile({ root, outDir, cacheDir: fileURLToPath(config.cacheDir) });
-    this.#lockFile = lockFile(this.manifest, outDir);
+    this.manifestFile = manifestFile({ root, outDir, cacheDir: fileURLToPath(config.cacheDir) });
+    this.#lockFile = lockFile(this.manifestFile, outDir);
     this.#shownFolder = shownPath(root, outDir);
     this.#logger = logger;
   }
@@ -35,26 +35,26 @@ export class BuildOutput {
     return this.#lock !== undefined;
   }
 
-  /** Locks the output, once: several modules may have an embed. @throws AstroError if another build has it */
+  /** Locks the output, once: several modules may have an embed. @throws UserError if another build has it */
   async lock(): Promise<void> {
     this.#lock ??= this.#takeLock();
     await this.#lock;
   }
 
-  /** Locks the output if another process may be writing there. @throws AstroError if that is a build. */
+  /** Locks the output if another process may be writing there. @throws UserError if that is a build. */
   async lockIfInUse(): Promise<void> {
     if (existsSync(this.#lockFile)) await this.lock();
   }
 
   /** Removes the record of the last build, which is wrong as soon as Astro writes to the output. */
   removeOldRecord(): void {
-    removeManifest(this.manifest, unfinishedNote);
+    removeManifest(this.manifestFile, unfinishedNote);
   }
 
   /** Notes why there is no record, unless the output is another build's. */
   async noteFailure(error: Error): Promise<void> {
     const lock = await this.#lock?.catch(() => undefined);
-    if (lock) removeManifest(this.manifest, error);
+    if (lock) removeManifest(this.manifestFile, error);
   }
 
   async release(): Promise<void> {
@@ -65,7 +65,7 @@ export class BuildOutput {
 
   async #takeLock(): Promise<HeldLock> {
     const lock = await lockForBuild(this.#lockFile, this.#shownFolder, (line) => this.#logger.info(line));
-    noteMissing(this.manifest, unfinishedNote);
+    noteMissing(this.manifestFile, unfinishedNote);
     return lock;
   }
 }

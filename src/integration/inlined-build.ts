@@ -5,7 +5,7 @@ import type { OutputVerifier } from '../inlining/verify-output.ts';
 import { listSiteFiles, type SiteFile } from '../output/site-files.ts';
 import type { Manifest } from '../record/manifest.ts';
 import { missingNote } from '../record/record-paths.ts';
-import type { SiteBuild } from './site-build.ts';
+import type { BuildRun } from './build-run.ts';
 
 /** A site with its snippets, and its manifest, not yet written. */
 export interface InlinedSite {
@@ -27,10 +27,10 @@ export interface InlinedOutput {
 
 /** A build whose snippets are inlined, while other integrations may still work on the output. */
 export class InlinedBuild {
-  readonly #build: SiteBuild;
+  readonly #build: BuildRun;
   readonly #output: InlinedOutput;
 
-  constructor(build: SiteBuild, output: InlinedOutput) {
+  constructor(build: BuildRun, output: InlinedOutput) {
     this.#build = build;
     this.#output = output;
   }
@@ -40,7 +40,7 @@ export class InlinedBuild {
    * `astro:build:done` of all, so that a build that fails has no record.
    *
    * @param directory the output folder, to which Astro may have moved the pages
-   * @throws AstroError if another integration wrote an embed, the API key or a stale compressed file
+   * @throws UserError if another integration wrote an embed, the API key or a stale compressed file
    */
   async record(directory: string): Promise<void> {
     const { site, output, laterIntegrations } = this.#build;
@@ -58,7 +58,7 @@ export class InlinedBuild {
         await recordSite(generatedSite, manifest, mayHaveLateFiles ? finishedAt : undefined);
       } else {
         // A site without snippets needs no record, and no note that it is missing.
-        rmSync(missingNote(output.manifest), { force: true });
+        rmSync(missingNote(output.manifestFile), { force: true });
       }
     });
   }
@@ -73,7 +73,7 @@ export class InlinedBuild {
     const { scannable, unscanned, compressed } = listSiteFiles([directory], exclude);
     const isLate = ({ file }: SiteFile) => wasWrittenAfter(statsOf(file), finishedAt);
 
-    const embedding = scannable.filter((file) => isLate(file) && verifier.mayEmbed(file));
+    const embedding = scannable.filter((file) => isLate(file) && verifier.checkAndFindEmbed(file));
     await verifier.checkUnscanned(unscanned.filter(isLate));
     verifier.refuseKey((names) => `Another integration wrote the API key into ${names}.`);
     if (embedding.length === 0 && !inlinedSite) return;

@@ -11,7 +11,7 @@ import { hashOf, type Manifest } from '../record/manifest.ts';
  * @param late files that were written since, and may hold embeds
  * @param compressed all compressed files of the output
  * @param inlined the manifest, if the site shows snippets
- * @throws AstroError if a file holds an embed, or if a compressed file differs from the file beside it
+ * @throws UserError if a file holds an embed, or if a compressed file differs from the file beside it
  */
 export function refuseLateFiles(
   late: readonly ScannableFile[],

@@ -5,22 +5,22 @@ import { OutputVerifier } from '../inlining/verify-output.ts';
 import { listSiteFiles, type ScannableFile } from '../output/site-files.ts';
 import type { Manifest } from '../record/manifest.ts';
 import type { RouteToHeaders } from '../settings/versions.ts';
+import type { BuildRun } from './build-run.ts';
 import { InlinedBuild, type InlinedSite } from './inlined-build.ts';
-import type { SiteBuild } from './site-build.ts';
 
 /**
  * Begins a build, before Astro bundles: fetches the snippets of the last build now, and others when a page
  * announces them.
  *
- * @throws AstroError if another build has the output, or if the service is not known.
+ * @throws UserError if another build has the output, or if the service is not known.
  */
-export async function prepareBuild(build: SiteBuild): Promise<PreparedBuild> {
+export async function prepareBuild(build: BuildRun): Promise<PreparedBuild> {
   const { output, session, announcements } = build;
   // Astro is about to empty the output, which may be that of a running build.
   await output.lockIfInUse();
   announcements.listen();
 
-  const hadManifest = existsSync(output.manifest);
+  const hadManifest = existsSync(output.manifestFile);
   // A site that never showed a snippet loads no more than this.
   const previousManifest = hadManifest ? await prefetchPrevious(build) : undefined;
   await renewEntries(build, previousManifest);
@@ -29,7 +29,7 @@ export async function prepareBuild(build: SiteBuild): Promise<PreparedBuild> {
 }
 
 /** Requests the snippets of the last build. One that is no longer embedded costs only a request. */
-async function prefetchPrevious(build: SiteBuild): Promise<Manifest | undefined> {
+async function prefetchPrevious(build: BuildRun): Promise<Manifest | undefined> {
   const { fetcher, previousManifest } = await build.session.open();
   const requests = previousManifest?.snippets ?? [];
   if (requests.length > 0) build.requireConnection('the snippets of the last build');
@@ -43,7 +43,7 @@ async function prefetchPrevious(build: SiteBuild): Promise<Manifest | undefined>
  * Has pages rendered again if an entry of a collection shows other snippets than in the last build. Astro's
  * incremental build restores pages whose own data is the same, even then.
  */
-async function renewEntries({ site, collected }: SiteBuild, previousManifest: Manifest | undefined) {
+async function renewEntries({ site, collected }: BuildRun, previousManifest: Manifest | undefined) {
   const { cacheDir, experimental } = site.config;
   const previousEntries = previousManifest?.collections ?? [];
   if (!experimental.incrementalBuild || collected.length + previousEntries.length === 0) return;
@@ -59,11 +59,11 @@ async function renewEntries({ site, collected }: SiteBuild, previousManifest: Ma
 
 /** A build that waits for its pages. */
 export class PreparedBuild {
-  readonly #build: SiteBuild;
+  readonly #build: BuildRun;
   /** Whether the last build left a manifest, even one that this version cannot read. */
   readonly #hadManifest: boolean;
 
-  constructor(build: SiteBuild, hadManifest: boolean) {
+  constructor(build: BuildRun, hadManifest: boolean) {
     this.#build = build;
     this.#hadManifest = hadManifest;
   }
@@ -71,7 +71,7 @@ export class PreparedBuild {
   /**
    * Inlines snippets into the pages that Astro has generated, and verifies the output.
    *
-   * @throws AstroError with one report of all failures. Files that are not finished are removed.
+   * @throws UserError with one report of all failures. Files that are not finished are removed.
    */
   async inline(directory: string, routeToHeaders?: RouteToHeaders): Promise<InlinedBuild> {
     const build = this.#build;
@@ -80,8 +80,8 @@ export class PreparedBuild {
       const { scannable, unscanned, compressed } = listSiteFiles([directory], exclude);
       const plainVerifier = new OutputVerifier(apiKey);
       // The output has the last word: an embed may come from where no build can see it.
-      const isPlain = build.isPlain && !scannable.some((file) => plainVerifier.mayEmbed(file));
-      // Verify afresh: replacing embeds changes the files.
+      const isPlain = build.mayBePlain && !scannable.some((file) => plainVerifier.checkAndFindEmbed(file));
+      // The first pass ends at an embed, and has seen pages before inlining: verify them afresh.
       const verifier = isPlain ? plainVerifier : new OutputVerifier(apiKey);
       const inlinedSite = isPlain
         ? undefined
@@ -107,12 +107,12 @@ export class PreparedBuild {
     const { site, session, output, announcements, collected, laterIntegrations } = this.#build;
     const { fetcher, previousManifest } = await session.open();
     const search = await session.openSearch();
-    const { buildSite } = await import('./build-site.ts');
+    const { inlineOutput } = await import('./inline-output.ts');
     const generatedSite: GeneratedSite = {
       settings: session.settings,
       urls: site.urls,
       directory,
-      manifest: output.manifest,
+      manifestFile: output.manifestFile,
       previousManifest,
       fetcher,
       verifier,
@@ -128,7 +128,7 @@ export class PreparedBuild {
         assets: site.config.build.assets,
       },
     };
-    const manifest = await buildSite(generatedSite, scannable, announcements);
+    const manifest = await inlineOutput(generatedSite, scannable, announcements);
     return manifest && { site: generatedSite, manifest };
   }
 }

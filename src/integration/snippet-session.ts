@@ -46,7 +46,7 @@ export class SnippetSession {
   /** `undefined` while no snippet is needed. */
   #opened: Promise<OpenedFetcher> | undefined;
 
-  /** @throws AstroError if a variable is malformed. */
+  /** @throws UserError if a variable is malformed. */
   constructor(site: Site, environment: Environment, files: EnvironmentFiles, parts: SessionParts) {
     this.site = site;
     this.#parts = parts;
@@ -89,7 +89,7 @@ export class SnippetSession {
     await (await opened)?.fetcher.close();
   }
 
-  /** Fetches the snippets of a collection. @throws AstroError with one report of all failures. */
+  /** Fetches the snippets of a collection. @throws UserError with one report of all failures. */
   async fetchCollection({ collection, entries }: SnippetCollection): Promise<FetchedSnippets> {
     const { addUse } = await import('../snippets/snippet-use.ts');
     const uses: SnippetUses = new Map();

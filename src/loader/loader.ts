@@ -51,7 +51,7 @@ const entrySchema: EntrySchema = z.object({
  * refreshed. Entries that fail fail the build, with one report.
  *
  * @param entries by their ids in the collection.
- * @throws AstroError while the collection is loaded: for an id or params that are not valid, with the entry's name, and
+ * @throws UserError while the collection is loaded: for an id or params that are not valid, with the entry's name, and
  * without the integration.
  *
  * @example

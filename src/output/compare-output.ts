@@ -6,7 +6,7 @@ import { fileKind } from '../files/file-kind.ts';
 import { statsOf } from '../files/read.ts';
 import { forEachYielding } from '../files/turns.ts';
 import { textOf } from '../markup/text-of.ts';
-import { hashOf, type Manifest, type ManifestFile } from '../record/manifest.ts';
+import { hashOf, type Manifest, type RecordedFile } from '../record/manifest.ts';
 import { type ReadableFile, readEmbeds } from '../snippets/read-embeds.ts';
 import type { SnippetUses } from '../snippets/snippet-use.ts';
 import { possibleHashes } from './file-states.ts';
@@ -60,7 +60,7 @@ export async function compareOutput(manifest: Manifest): Promise<OutputCompariso
 
 /** Why a file that has changed needs a build; `undefined` if it still shows what the record says. */
 function reasonForChange(
-  recorded: ManifestFile,
+  recorded: RecordedFile,
   bytes: Buffer,
   hash: string,
   manifest: Manifest,
@@ -113,7 +113,7 @@ export function embedFinder(snippets: Manifest['snippets'] = []): EmbedFinder {
 export function findDisplayed(
   bytes: Buffer,
   indexes: readonly number[],
-  file: ManifestFile,
+  file: RecordedFile,
   { snippets }: Manifest,
 ): number[] {
   const html = bytes.toString();

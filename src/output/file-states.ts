@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { statsOf, wasWrittenAfter } from '../files/read.ts';
 import { forEachYielding } from '../files/turns.ts';
-import { hashOf, type Manifest, type ManifestFile } from '../record/manifest.ts';
+import { hashOf, type Manifest, type RecordedFile } from '../record/manifest.ts';
 
 /** How many earlier hashes of a file are recorded, to recognize a file that was rolled back. */
 const maxPreviousHashes = 3;
@@ -16,7 +16,7 @@ const maxPreviousHashes = 3;
  * - Written again by the generator, and without snippets: the file holds embeds.
  * - Changed by another program, which has no hash on record. The file may still show the recorded contents.
  */
-export type FileState = Pick<ManifestFile, 'size' | 'modifiedAt' | 'hash' | 'previousHashes'>;
+export type FileState = Pick<RecordedFile, 'size' | 'modifiedAt' | 'hash' | 'previousHashes'>;
 
 /** What the file system says of a file, in bytes and in milliseconds since the epoch, as `Stats` have it. */
 type FileStats = { size: number; mtimeMs: number };
@@ -31,11 +31,11 @@ export async function finalizeFiles(
   { output, files }: Manifest,
   inlinedAt: number | undefined,
   previousManifest?: Manifest,
-): Promise<ManifestFile[]> {
+): Promise<RecordedFile[]> {
   const previousFiles = new Map(previousManifest?.files.map((file) => [file.name, file]));
-  const finalized: ManifestFile[] = [];
+  const finalized: RecordedFile[] = [];
   // Records are changed in place: copies would take as much memory again.
-  const finalize = (file: ManifestFile, stats: FileStats, hash: string) => {
+  const finalize = (file: RecordedFile, stats: FileStats, hash: string) => {
     finalized.push(Object.assign(file, toFileState(stats, hash, previousFiles.get(file.name))));
   };
 
@@ -59,7 +59,7 @@ export async function finalizeFiles(
 export function toFileState(
   { size, mtimeMs }: FileStats,
   hash: string,
-  lastRecord: ManifestFile | undefined,
+  lastRecord: RecordedFile | undefined,
 ): FileState {
   const earlierHashes = lastRecord ? [lastRecord.hash, ...(lastRecord.previousHashes ?? [])] : [];
   const previousHashes = earlierHashes.filter((earlier) => earlier !== hash).slice(0, maxPreviousHashes);
@@ -72,7 +72,7 @@ export function toFileState(
 }
 
 /** The hashes that a file may have now: as on record, or as an interrupted refresh or `inline` writes it. */
-export const possibleHashes = ({ hash, expectedHashes = [] }: ManifestFile): Set<string> =>
+export const possibleHashes = ({ hash, expectedHashes = [] }: RecordedFile): Set<string> =>
   new Set([hash, ...expectedHashes]);
 
 /** Names the integrations that may have changed files after inlining, as the subject of a sentence. */

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { shownPath } from '../files/paths.ts';
 import { statsOf, wasWrittenAfter } from '../files/read.ts';
-import type { Manifest, ManifestFile } from '../record/manifest.ts';
+import type { Manifest, RecordedFile } from '../record/manifest.ts';
 import { compressionFormats } from './compressed.ts';
 import type { SiteFile } from './site-files.ts';
 
@@ -15,8 +15,8 @@ export interface SiteFolder {
 }
 
 /** The output, and those copies of it on record that still exist. */
-export function siteFolders({ output, copies = [] }: Manifest, cwd: string): SiteFolder[] {
-  const directories = [output, ...copies.filter(existsSync)];
+export function siteFolders({ output, outputCopies = [] }: Manifest, cwd: string): SiteFolder[] {
+  const directories = [output, ...outputCopies.filter(existsSync)];
   return directories.map((directory, index) => {
     return { directory, isCopy: index > 0, shown: shownPath(cwd, directory) };
   });
@@ -33,7 +33,7 @@ export function fileIn({ directory, isCopy, shown }: SiteFolder, name: string): 
  */
 export function listPageCopies(
   folders: readonly SiteFolder[],
-  { name: page, copies = [] }: ManifestFile,
+  { name: page, copies = [] }: RecordedFile,
 ): SiteFile[] {
   const compressed = Object.keys(compressionFormats).map((suffix) => page + suffix);
   return folders.flatMap((folder) => {
@@ -52,7 +52,7 @@ export function listPageCopies(
 export function findCopies(root: string, output: string, { files }: Manifest, inlinedAt: number): string[] {
   const folder = join(root, '.vercel/output/static');
   if (!existsSync(folder) || realpathSync(folder) === realpathSync(output)) return [];
-  const isCopied = ({ name }: ManifestFile) => {
+  const isCopied = ({ name }: RecordedFile) => {
     const copy = join(folder, name);
     if (!wasWrittenAfter(statsOf(copy), inlinedAt)) return false;
     return readFileSync(copy).equals(readFileSync(join(output, name)));

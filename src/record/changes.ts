@@ -1,6 +1,6 @@
 import { type CollectionEntry, entryName } from '../failures/places.ts';
 import type { SnippetUse } from '../snippets/snippet-use.ts';
-import type { Manifest, ManifestFile, RecordedContent, RecordedSnippet } from './manifest.ts';
+import type { Manifest, RecordedContent, RecordedFile, RecordedSnippet } from './manifest.ts';
 
 /** Contents of the snippets of a manifest, in its order; `undefined` for children. */
 export type Contents = readonly (RecordedContent | undefined)[];
@@ -50,13 +50,13 @@ export function findChangedSnippets(manifest: Manifest, currentContents: Content
 }
 
 /** Finds the snippets of which a file shows other content than the current, each once. */
-export function findStaleSnippets(manifest: Manifest, file: ManifestFile, contents: Contents): number[] {
+export function findStaleSnippets(manifest: Manifest, file: RecordedFile, contents: Contents): number[] {
   const isStale = (index: number) => displayedHash(manifest, file, index) !== contents[index]?.hash;
   return [...new Set(file.shows.filter(isStale))];
 }
 
 /** The hash of the content that a file shows of a snippet; `undefined` for children. */
-export function displayedHash(manifest: Manifest, file: ManifestFile, index: number): string | undefined {
+export function displayedHash(manifest: Manifest, file: RecordedFile, index: number): string | undefined {
   const staleHash = file.staleContentHashes?.[index];
   if (staleHash === undefined) return manifest.snippets[index]?.content?.hash;
   return staleHash ?? undefined;

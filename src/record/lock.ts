@@ -45,7 +45,7 @@ const abandonedAfter = 30_000;
  * - **Released**: the holder removes its file the same way. A process that is killed releases nothing.
  *
  * @returns `undefined` if another process holds the lock
- * @throws AstroError if an abandoned lock cannot be removed
+ * @throws UserError if an abandoned lock cannot be removed
  */
 export function takeLock(file: string, work: LockHolder['work']): HeldLock | undefined {
   const { pid } = process;
@@ -126,7 +126,7 @@ export async function waitUntilFree(file: string, options: WaitOptions): Promise
 /** How long a build waits for a refresh, in milliseconds. */
 const refreshPatience = 60_000;
 
-/** Takes the lock of an output for a build. @throws AstroError if another build has it, or a long refresh */
+/** Takes the lock of an output for a build. @throws UserError if another build has it, or a long refresh */
 export function lockForBuild(file: string, shownFolder: string, log: WaitOptions['log']): Promise<HeldLock> {
   const waitUntil = Date.now() + refreshPatience;
   const refuse = (holder: LockHolder) => {

@@ -3,10 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { hasErrorCode } from '../files/read.ts';
 import { temporaryFile, writeAtomically } from '../files/write.ts';
-import type { Manifest, ManifestFile } from './manifest.ts';
+import type { Manifest, RecordedFile } from './manifest.ts';
 import { missingNote, removeOtherPacks } from './record-paths.ts';
 
-/** Changes whenever the types of a manifest change. A manifest of another version is not read. */
+/**
+ * Raise this whenever something else is recorded, be it in `Manifest` or in the `HtmlRules`, `Settings` and images that
+ * it holds: no check does. A manifest of another version is not read, so no field of it is missing.
+ */
 const manifestVersion = 15;
 
 /** Why there is no usable manifest: the end of a sentence that begins with the name of its file. */
@@ -41,11 +44,16 @@ export function writeManifest(file: string, manifest: Manifest): void {
 
 /** Changes the paths of the folders, which are relative in the file and absolute elsewhere. */
 function withFolders(manifest: Manifest, convert: (folder: string) => string): Manifest {
-  const { output, outDir, copies } = manifest;
-  return { ...manifest, output: convert(output), outDir: convert(outDir), copies: copies?.map(convert) };
+  const { output, outDir, outputCopies } = manifest;
+  return {
+    ...manifest,
+    output: convert(output),
+    outDir: convert(outDir),
+    outputCopies: outputCopies?.map(convert),
+  };
 }
 
-/** A {@link ManifestFile} in JSON. Names of fields would be a third of it, and of the time to read it. */
+/** A {@link RecordedFile} in JSON. Names of fields would be a third of it, and of the time to read it. */
 type FileTuple = readonly [
   name: string,
   hash: string,
@@ -54,15 +62,15 @@ type FileTuple = readonly [
   packLength: number,
   size: number,
   modifiedAt: number,
-  more: Partial<ManifestFile>,
+  more: Partial<RecordedFile>,
 ];
 
-function toFileTuple(file: ManifestFile): FileTuple {
+function toFileTuple(file: RecordedFile): FileTuple {
   const { name, hash, shows, packOffset, packLength, size, modifiedAt, ...more } = file;
   return [name, hash, shows, packOffset, packLength, size, modifiedAt, more];
 }
 
-function fromFileTuple(tuple: FileTuple): ManifestFile {
+function fromFileTuple(tuple: FileTuple): RecordedFile {
   const [name, hash, shows, packOffset, packLength, size, modifiedAt, more] = tuple;
   return { name, hash, shows, packOffset, packLength, size, modifiedAt, ...more };
 }

@@ -31,7 +31,7 @@ export interface Manifest {
   /** The folder that a build empties, Astro's `outDir`. An adapter may have the pages in a folder inside. */
   outDir: string;
   /** Folders that adapters copied the output to. A refresh updates them as well. */
-  copies?: string[] | undefined;
+  outputCopies?: string[] | undefined;
   /** How Astro writes the site's URLs; absent if another generator wrote the pages. */
   urls?: SiteUrls | undefined;
   /** How the service was reached. The environment replaces a URL, unless `urlOptions` names it. */
@@ -51,13 +51,13 @@ export interface Manifest {
   /** What the site showed before the last build or refresh, for `report`. */
   previous?: Snapshot | undefined;
   /** The files that show snippets. Other files of the output are in no record. */
-  files: ManifestFile[];
+  files: RecordedFile[];
   /** The entries of collections that are snippets. A change needs a build: their pages are not known. */
   collections: RecordedEntry[];
   /** The integrations that may have changed files after snippets were inlined. */
   laterIntegrations?: string[] | undefined;
   /** Whether the command of `refresh --after` has yet to succeed, even if the next refresh has no changes. */
-  pending?: true | undefined;
+  afterPending?: true | undefined;
 }
 
 /** The settings with which a command asks the service again. */
@@ -140,12 +140,15 @@ export interface RecordedEntry extends CollectionEntry {
 }
 
 /** A file of the output that shows snippets. */
-export interface ManifestFile extends PackedPage {
+export interface RecordedFile extends PackedPage {
   /** The path in the output, with slashes. */
   name: string;
   /** The hash after the last integration. A file with another one is not ours: a refresh leaves it alone. */
   hash: string;
-  /** The snippets of the embeds, in the order of the file. */
+  /**
+   * The snippets of the embeds, in the order of the file; then those that `inline` found in the file without an
+   * embed, left by an earlier run. Indexes of `snippets`.
+   */
   shows: number[];
   /** The size and the time of the last change. While both stay, the file is not read to compare its hash. */
   size: number;

@@ -5,7 +5,7 @@ import { type UserError, userError } from '../failures/errors.ts';
 import { statsOf } from '../files/read.ts';
 import { writeError } from '../files/write.ts';
 import { packageVersion } from '../settings/versions.ts';
-import type { ManifestFile, PackedPage, RecordedPack } from './manifest.ts';
+import type { PackedPage, RecordedFile, RecordedPack } from './manifest.ts';
 import { packFile } from './record-paths.ts';
 
 /** How much is written at once, in bytes. A call for each page would take five times as long. */
@@ -30,7 +30,7 @@ export class PackWriter {
     this.#file = packFile(manifest, this.#id);
   }
 
-  /** @throws AstroError if the pack cannot be written */
+  /** @throws UserError if the pack cannot be written */
   add(page: Buffer): PackedPage {
     const packOffset = this.#length;
     this.#length += page.length;
@@ -74,9 +74,9 @@ export class PackReader {
     this.flaw = findFlaw(manifest, pack);
   }
 
-  /** @throws AstroError if the pack cannot be used, or was cut off */
-  read({ name, packOffset, packLength }: ManifestFile): Buffer<ArrayBuffer> {
-    if (this.flaw) throw buildFirst(`The pages as they were generated ${this.flaw}.`);
+  /** @throws UserError if the pack cannot be used, or was cut off */
+  read({ name, packOffset, packLength }: RecordedFile): Buffer<ArrayBuffer> {
+    if (this.flaw) throw unusablePackError(`The pages as they were generated ${this.flaw}.`);
     const page = Buffer.allocUnsafe(packLength);
     const descriptor = openSync(this.#file, 'r');
     try {
@@ -84,7 +84,7 @@ export class PackReader {
     } finally {
       closeSync(descriptor);
     }
-    throw buildFirst(`${name} as it was generated was cut off.`);
+    throw unusablePackError(`${name} as it was generated was cut off.`);
   }
 }
 
@@ -96,5 +96,6 @@ function findFlaw(manifest: string, pack: RecordedPack | undefined): string | un
   return `were read by version ${pack.version} of astro-snippets, and this is ${packageVersion}`;
 }
 
-const buildFirst = (message: string): UserError =>
+/** The pack has the code of a missing record, and so exit status 3. */
+const unusablePackError = (message: string): UserError =>
   userError('missing-manifest', message, 'Build the site once.');

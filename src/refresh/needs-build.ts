@@ -1,14 +1,18 @@
 import { listNames } from '../failures/places.ts';
 import { fileKind } from '../files/file-kind.ts';
 import type { InlinedPage } from '../inlining/inline-page.ts';
-import type { ManifestFile } from '../record/manifest.ts';
-import type { RefreshedSite } from './refreshed-site.ts';
+import type { RecordedFile } from '../record/manifest.ts';
+import type { SiteToRefresh } from './site-to-refresh.ts';
 
 /**
  * Why only a build can update a page, or an entry of a collection: a refresh then ends with exit status 3.
- * Each reason is the end of a sentence that begins with the name. More reasons are in `output/`: files that
- * are not what the record says, copies that hold something else than their page, and files that were made
- * from a page.
+ * Each reason is the end of a sentence that begins with the name.
+ *
+ * Other reasons for that status: there is no usable record or pack (`cli/project/open-project.ts`,
+ * `record/pack.ts`); the output is not what the record says (`output/compare-output.ts`); a copy holds
+ * something else than its page (`output/compressed.ts`); a file was made from a page, and no command renews it
+ * (`output/derived/`); an earlier `--after` has not succeeded (`cli/deploy/deployments.ts`); a page was changed
+ * during the refresh (`write-refresh.ts`).
  */
 export const needsBuild = {
   /** Astro knows which pages render an entry, and the record does not. */
@@ -30,14 +34,14 @@ export const needsBuild = {
 } as const;
 
 /** Why only a build can update the pages of a site, all of them. */
-export function reasonForSite(site: RefreshedSite): string | undefined {
+export function reasonForSite(site: SiteToRefresh): string | undefined {
   if (site.manifest.rules.sanitizes) return needsBuild.sanitized;
   const classes = findOtherClasses(site);
   return classes.length > 0 ? needsBuild.otherClasses(classes) : undefined;
 }
 
-/** The classes that snippets have got without CSS being made for them, and those that they have lost. */
-function findOtherClasses({ manifest, currentContents }: RefreshedSite): string[] {
+/** The classes for which a build would make other style sheets: new ones, lost ones, and old ones without CSS. */
+function findOtherClasses({ manifest, currentContents }: SiteToRefresh): string[] {
   if (!manifest.classes) return [];
   const oldClasses = new Set(manifest.snippets.flatMap(({ content }) => content?.classes ?? []));
   const newClasses = new Set(currentContents.flatMap((content) => content?.classes ?? []));
@@ -52,10 +56,10 @@ function findOtherClasses({ manifest, currentContents }: RefreshedSite): string[
  * @param changed the indexes of the snippets that have changed on the page
  */
 export function reasonForPage(
-  page: ManifestFile,
+  page: RecordedFile,
   inlinedPage: InlinedPage,
   changed: readonly number[],
-  site: RefreshedSite,
+  site: SiteToRefresh,
 ): string | undefined {
   // The snippets of the embeds come first in `shows`. More than these are leftovers of an earlier run.
   const leftovers = page.shows.slice(inlinedPage.embeds.length);
@@ -64,12 +68,12 @@ export function reasonForPage(
 }
 
 function needsOtherHeaders(
-  { name, shows }: ManifestFile,
-  { embeds, hasPolicy }: InlinedPage,
+  { name, shows }: RecordedFile,
+  { embeds, hasMetaPolicy }: InlinedPage,
   changed: readonly number[],
-  { manifest: { rules, snippets }, currentContents }: RefreshedSite,
+  { manifest: { rules, snippets }, currentContents }: SiteToRefresh,
 ): boolean {
-  if (rules.policy !== 'hash' || hasPolicy || fileKind(name) !== 'html') return false;
+  if (rules.policy !== 'hash' || hasMetaPolicy || fileKind(name) !== 'html') return false;
   return shows.some((index, position) => {
     const isHtml = embeds[position]?.format.as === 'html';
     if (!isHtml || !changed.includes(index)) return false;

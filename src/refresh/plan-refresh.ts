@@ -11,24 +11,24 @@ import { describeLaterIntegrations, possibleHashes } from '../output/file-states
 import { listPageCopies, type SiteFolder, siteFolders } from '../output/page-copies.ts';
 import type { SiteFile } from '../output/site-files.ts';
 import { findStaleSnippets } from '../record/changes.ts';
-import { hashOf, type ManifestFile } from '../record/manifest.ts';
+import { hashOf, type RecordedFile } from '../record/manifest.ts';
 import { count } from '../text/format.ts';
 import { containsKnownKey } from '../text/known-keys.ts';
 import { needsBuild, reasonForPage, reasonForSite } from './needs-build.ts';
-import { type MakePage, pageMaker, type RefreshedSite } from './refreshed-site.ts';
+import { type MakePage, pageMaker, type SiteToRefresh } from './site-to-refresh.ts';
 
 /** What a refresh would write, and what it could not update. Making a plan writes nothing. */
 export interface RefreshPlan extends OutputComparison {
   /** The pages to write. */
-  pages: RefreshedPage[];
+  pages: PlannedPage[];
   /** Files that were made from these pages, and that only the command that made them can make again. */
-  stale: DerivedFile[];
+  derivedFiles: DerivedFile[];
 }
 
 /** A page to write. */
-export interface RefreshedPage {
+export interface PlannedPage {
   /** The record of the page, with the names of all copies in the output. */
-  page: ManifestFile;
+  page: RecordedFile;
   /** The hash that the file is going to have. */
   hash: string;
   /** The indexes of snippets that have changed on the page. None if only a killed refresh is made up for. */
@@ -40,23 +40,23 @@ export interface RefreshedPage {
 }
 
 /** A page that shows other content than the current, or may do so after a refresh was killed. */
-type OutdatedPage = Pick<RefreshedPage, 'page' | 'changed'>;
+type PageToRemake = Pick<PlannedPage, 'page' | 'changed'>;
 
 /**
  * Plans to update all pages whose snippets have changed, and those that a killed refresh was writing. Pages
  * are made as in a build. What a refresh cannot update is in the plan, with the reason.
  *
- * @throws AstroError if a page would contain the API key, or if there is no usable pack
+ * @throws UserError if a page would contain the API key, or if there is no usable pack
  */
-export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
+export async function planRefresh(site: SiteToRefresh): Promise<RefreshPlan> {
   const { manifest, progress } = site;
   const comparison = await compareOutput(manifest);
   const toBuild = [...comparison.toBuild, ...entriesToBuild(site)];
-  const plan: RefreshPlan = { ...comparison, toBuild, pages: [], stale: [] };
+  const plan: RefreshPlan = { ...comparison, toBuild, pages: [], derivedFiles: [] };
   if (!existsSync(manifest.output)) return plan;
 
   const planner = new PagePlanner(site, plan);
-  const outdatedPages = findOutdatedPages(site, comparison);
+  const outdatedPages = findPagesToRemake(site, comparison);
   for (const [index, outdatedPage] of outdatedPages.entries()) {
     progress(() => `${index} of ${count(outdatedPages.length, 'page')} compared`);
     planner.add(outdatedPage);
@@ -68,17 +68,17 @@ export async function planRefresh(site: RefreshedSite): Promise<RefreshPlan> {
 }
 
 /** The entries of collections that have changed. */
-function entriesToBuild({ manifest, currentContents }: RefreshedSite): PageToBuild[] {
+function entriesToBuild({ manifest, currentContents }: SiteToRefresh): PageToBuild[] {
   return manifest.collections
     .filter(({ snippet, content }) => content !== currentContents[snippet]?.hash)
     .map((entry) => ({ name: entryName(entry), reason: needsBuild.collectionEntry }));
 }
 
 /** The pages to make, besides those that are not what the record says. */
-function findOutdatedPages(
-  { manifest, currentContents }: RefreshedSite,
+function findPagesToRemake(
+  { manifest, currentContents }: SiteToRefresh,
   { toBuild }: OutputComparison,
-): OutdatedPage[] {
+): PageToRemake[] {
   const refused = new Set(toBuild.map(({ name }) => name));
   return manifest.files
     .filter(({ name }) => !refused.has(name))
@@ -96,7 +96,7 @@ class PagePlanner {
   readonly changingPages: SiteFile[] = [];
   /** The names of files that another program has changed, without those that are refused because of that. */
   readonly modified: Set<string>;
-  readonly #site: RefreshedSite;
+  readonly #site: SiteToRefresh;
   readonly #plan: RefreshPlan;
   readonly #makePage: MakePage;
   /** Why no page can be updated; `undefined` if pages can be. */
@@ -105,7 +105,7 @@ class PagePlanner {
   readonly #withKey: string[] = [];
   #keptBytes = 0;
 
-  constructor(site: RefreshedSite, plan: RefreshPlan) {
+  constructor(site: SiteToRefresh, plan: RefreshPlan) {
     this.folders = siteFolders(site.manifest, site.cwd);
     this.modified = new Set(plan.modified);
     this.#site = site;
@@ -114,7 +114,7 @@ class PagePlanner {
     this.#reasonForSite = reasonForSite(site);
   }
 
-  add({ page, changed }: OutdatedPage): void {
+  add({ page, changed }: PageToRemake): void {
     const { name } = page;
     const recordedReason = this.#reasonOnRecord(page);
     if (recordedReason) {
@@ -147,7 +147,7 @@ class PagePlanner {
     });
   }
 
-  /** @throws AstroError if a page of the plan would contain the API key */
+  /** @throws UserError if a page of the plan would contain the API key */
   refuseKey(): void {
     if (this.#withKey.length === 0) return;
     const places = listPlaces(this.#withKey);
@@ -159,7 +159,7 @@ class PagePlanner {
   }
 
   /** Why only a build can update a page, as far as that is known before the page is made. */
-  #reasonOnRecord({ name, changedAfterInlining }: ManifestFile): string | undefined {
+  #reasonOnRecord({ name, changedAfterInlining }: RecordedFile): string | undefined {
     if (this.modified.delete(name)) return needsBuild.modified;
     if (changedAfterInlining) {
       return needsBuild.changedAfterInlining(describeLaterIntegrations(this.#site.manifest));
@@ -173,7 +173,7 @@ class PagePlanner {
    * @param pages the page as its file is, and as it is going to be
    * @returns whether there are any, so that the page has to stay as it is
    */
-  #refuseOtherCopies(page: ManifestFile, copies: readonly SiteFile[], pages: readonly Buffer[]): boolean {
+  #refuseOtherCopies(page: RecordedFile, copies: readonly SiteFile[], pages: readonly Buffer[]): boolean {
     const hashes = possibleHashes(page);
     const others = copies.filter((copy) => !hashes.has(hashOfCopy(copy, pages) ?? ''));
     for (const copy of others) this.#refuse(copy.name, describeMismatch(copy, page.name));
@@ -183,7 +183,7 @@ class PagePlanner {
 
 /** Plans for files that were made from the pages: a copy is written with its page, and others are stale. */
 function planDerivedFiles(
-  site: RefreshedSite,
+  site: SiteToRefresh,
   plan: RefreshPlan,
   { folders, changingPages }: PagePlanner,
 ): void {
@@ -197,7 +197,7 @@ function planDerivedFiles(
   for (const derivedFile of derivedFiles) {
     const original = plan.pages.find(({ page }) => page.name === derivedFile.page);
     if (!original) {
-      plan.stale.push(derivedFile);
+      plan.derivedFiles.push(derivedFile);
       continue;
     }
     const { page, copies } = original;
@@ -207,7 +207,7 @@ function planDerivedFiles(
 }
 
 /** Makes a function that tells whether a file may have been made from pages of the site. */
-function derivedFileFilter({ recordFile, manifest }: RefreshedSite): (file: SiteFile) => boolean {
+function derivedFileFilter({ recordFile, manifest }: SiteToRefresh): (file: SiteFile) => boolean {
   const { output, files, inlinedAt } = manifest;
   const recordedNames = new Set(files.flatMap(({ name, copies = [] }) => [name, ...copies]));
   // The cache may be in the output, and so may be what a killed refresh has left.

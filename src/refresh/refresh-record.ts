@@ -1,9 +1,9 @@
 import type { Stats } from 'node:fs';
 import { toFileState } from '../output/file-states.ts';
 import { type Contents, displayedHash, findStaleSnippets } from '../record/changes.ts';
-import { type Manifest, type ManifestFile, type RecordedSnippet, toSnapshot } from '../record/manifest.ts';
-import type { RefreshedPage } from './plan-refresh.ts';
-import type { RefreshedSite } from './refreshed-site.ts';
+import { type Manifest, type RecordedFile, type RecordedSnippet, toSnapshot } from '../record/manifest.ts';
+import type { PlannedPage } from './plan-refresh.ts';
+import type { SiteToRefresh } from './site-to-refresh.ts';
 
 /**
  * The record of a refresh: announces all pages before the first one is written, and follows what becomes of
@@ -15,12 +15,12 @@ import type { RefreshedSite } from './refreshed-site.ts';
  */
 export class RefreshRecord {
   readonly manifest: Manifest;
-  readonly #files: ReadonlyMap<string, ManifestFile>;
+  readonly #files: ReadonlyMap<string, RecordedFile>;
 
   /** @param hasCommand whether a command follows that makes files from the pages, and has to succeed */
   constructor(
-    { manifest, currentContents }: RefreshedSite,
-    pages: readonly RefreshedPage[],
+    { manifest, currentContents }: SiteToRefresh,
+    pages: readonly PlannedPage[],
     hasCommand: boolean,
   ) {
     const written = snippetsOnPages(pages);
@@ -41,7 +41,7 @@ export class RefreshRecord {
     };
     this.manifest = {
       ...manifest,
-      pending: hasCommand || undefined,
+      afterPending: hasCommand || undefined,
       refreshedAt: new Date().toISOString(),
       snippets: manifest.snippets.map(toRefreshedSnippet),
       previous: toSnapshot(manifest),
@@ -50,28 +50,28 @@ export class RefreshRecord {
   }
 
   /** Notes that a page is written. @param stats the state of its file */
-  setWritten({ page, hash }: RefreshedPage, stats: Stats): void {
+  setWritten({ page, hash }: PlannedPage, stats: Stats): void {
     const state = toFileState(stats, hash, page);
     this.#update(page, { staleContentHashes: undefined, expectedHashes: undefined, ...state });
   }
 
   /** Notes that a page is not going to be written after all. */
-  setLeftAlone({ page }: RefreshedPage): void {
+  setLeftAlone({ page }: PlannedPage): void {
     this.#update(page, { expectedHashes: page.expectedHashes });
   }
 
-  #update({ name }: ManifestFile, changes: Partial<ManifestFile>): void {
+  #update({ name }: RecordedFile, changes: Partial<RecordedFile>): void {
     Object.assign(this.#files.get(name) ?? {}, changes);
   }
 }
 
 /** The indexes of all snippets on pages, since a killed refresh may have written other pages with them. */
-export function snippetsOnPages(pages: readonly RefreshedPage[]): Set<number> {
+export function snippetsOnPages(pages: readonly PlannedPage[]): Set<number> {
   return new Set(pages.flatMap(({ page }) => page.shows));
 }
 
 /** Records which contents a file shows instead of those that are going to be on record. */
-function withStaleHashes(manifest: Manifest, file: ManifestFile, contents: Contents): ManifestFile {
+function withStaleHashes(manifest: Manifest, file: RecordedFile, contents: Contents): RecordedFile {
   const staleSnippets = findStaleSnippets(manifest, file, contents);
   const hashes = staleSnippets.map((index) => [index, displayedHash(manifest, file, index) ?? null]);
   return { ...file, staleContentHashes: hashes.length > 0 ? Object.fromEntries(hashes) : undefined };

@@ -9,9 +9,9 @@ import { siteFolders } from '../output/page-copies.ts';
 import { hashOf } from '../record/manifest.ts';
 import { writeManifest } from '../record/manifest-file.ts';
 import { count } from '../text/format.ts';
-import type { RefreshedPage, RefreshPlan } from './plan-refresh.ts';
+import type { PlannedPage, RefreshPlan } from './plan-refresh.ts';
 import { RefreshRecord, snippetsOnPages } from './refresh-record.ts';
-import type { RefreshedSite } from './refreshed-site.ts';
+import type { SiteToRefresh } from './site-to-refresh.ts';
 
 /**
  * Writes the pages of a plan, with their copies and images. The process may be killed at any moment:
@@ -28,7 +28,7 @@ import type { RefreshedSite } from './refreshed-site.ts';
  * @returns the pages that have changed since the plan was made, and are left alone
  */
 export async function writeRefresh(
-  site: RefreshedSite,
+  site: SiteToRefresh,
   { pages }: RefreshPlan,
   hasCommand: boolean,
 ): Promise<PageToBuild[]> {
@@ -62,8 +62,8 @@ export async function writeRefresh(
 
 /** Writes the images of all snippets on the pages, into the output and its copies. */
 async function writePageImages(
-  { manifest, currentContents, cwd, readImage }: RefreshedSite,
-  pages: readonly RefreshedPage[],
+  { manifest, currentContents, cwd, readImage }: SiteToRefresh,
+  pages: readonly PlannedPage[],
 ): Promise<void> {
   const assetsFolder = manifest.rules.images?.assets.folder;
   if (assetsFolder === undefined) return;
@@ -74,8 +74,8 @@ async function writePageImages(
 
 /** Writes all pages and copies beside their places. */
 async function stagePages(
-  { manifest, progress }: RefreshedSite,
-  pages: readonly RefreshedPage[],
+  { manifest, progress }: SiteToRefresh,
+  pages: readonly PlannedPage[],
   staged: StagedFiles,
 ): Promise<void> {
   for (const [index, { page, copies, makeBytes }] of pages.entries()) {

@@ -33,7 +33,7 @@ export const withoutKeyWarning = (settings: Settings): string =>
  *
  * @param neededFor the page, or whatever else needs a snippet.
  * @returns the API key.
- * @throws AstroError that names everything that is missing.
+ * @throws UserError that names everything that is missing.
  */
 export function requireConnection(settings: Settings, neededFor?: string): string {
   const { apiKey, renderBaseUrl, retrieveBaseUrl } = settings;

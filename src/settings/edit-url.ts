@@ -5,7 +5,7 @@ import { cleanText, reasonOf } from '../text/clean-text.ts';
  * Calls the option `editUrl` for a snippet.
  *
  * @param isAllowed whether a page may link to this URL.
- * @throws AstroError if the option throws, or returns anything but a URL that is allowed.
+ * @throws UserError if the option throws, or returns anything but a URL that is allowed.
  */
 export function editUrlOf(
   id: number,

@@ -10,7 +10,7 @@ import {
 
 /**
  * A Vite plugin that reads the environment once Vite has resolved its mode and the folder of `.env` files.
- * Fails with an AstroError if a variable that browsers can read contains the API key.
+ * Fails with a UserError if a variable that browsers can read contains the API key.
  */
 export const environmentPlugin = (
   onRead: (environment: Environment, files: EnvironmentFiles) => Promise<void>,

@@ -33,7 +33,7 @@ export interface EnvironmentFiles {
  * be in a file that a variable names. A key file that does not exist is like no key, as some builds need none.
  *
  * @param process `cwd` is the folder to which the path of a key file is relative if `.env` files have no folder.
- * @throws AstroError if the key file exists and cannot be read.
+ * @throws UserError if the key file exists and cannot be read.
  */
 export async function readEnvironment(
   { directory, mode }: EnvironmentFiles,

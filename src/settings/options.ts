@@ -148,7 +148,11 @@ interface OptionsWithDefaults {
 /** The options once they are validated. Options without a default mean the same as they are written. */
 export type ParsedOptions = Omit<SnippetsOptions, keyof OptionsWithDefaults> & OptionsWithDefaults;
 
-/** The rules that are applied to content before it goes into a page as HTML. */
+/**
+ * The rules that are applied to content before it goes into a page as HTML. `Settings` has them in the place of the
+ * options they are made from, and the record keeps them for a refresh. Add a rule as a required field: the compiler then
+ * asks for each place.
+ */
 export interface HtmlRules extends Pick<ParsedOptions, 'sanitize' | 'scripts' | 'strict'> {
   /** Whether the classes that a snippet uses are collected. */
   classes?: boolean | undefined;

@@ -93,7 +93,7 @@ const optionsSchema = z
 /**
  * Validates the options of `snippets()`.
  *
- * @throws AstroError that names every option that is invalid or unknown.
+ * @throws UserError that names every option that is invalid or unknown.
  */
 export function parseOptions(
   options: unknown,

@@ -59,7 +59,7 @@ export interface SiteConfig {
  * Combines the options with the environment. Options win. An empty variable counts as absent: CI systems set
  * a missing secret to it.
  *
- * @throws AstroError for a malformed key or URL. The key is not shown.
+ * @throws UserError for a malformed key or URL. The key is not shown.
  */
 export function resolveSettings(
   options: ParsedOptions,

@@ -31,7 +31,7 @@ export interface ReadableFile {
   kind: FileKind;
   addParams?: AddParams | undefined;
   /** Whether the published file shows snippets of an earlier run, which children must not replace. */
-  isInlined?: boolean;
+  showsSnippets?: boolean;
 }
 
 /** What is in a file. Everything is in the order of the file. */
@@ -90,14 +90,14 @@ function refuseFault(fault: EmbedFault, bytes: Buffer, lineOf: LineOf): RefusedE
 /** @throws SnippetError or SiteError if the embed is invalid */
 function readEmbed(embed: FoundEmbed, file: ReadableFile, uses: SnippetUses): FileEmbed {
   const { attributes, lang, start, end, format, paragraph, inHeading, inParagraph } = embed;
-  const { name, addParams, isInlined } = file;
+  const { name, addParams, showsSnippets } = file;
   const children = embed.children.start < embed.children.end ? embed.children : noChildren;
   const writtenRequest = parseEmbedRequest(embed);
   const fullRequest = addParams ? addParams(writtenRequest, lang) : writtenRequest;
 
   // Embeds of the same snippet share the request of their use.
   const { request } = addUse(uses, fullRequest, name, {
-    hasChildren: !isInlined && children !== noChildren,
+    hasChildren: !showsSnippets && children !== noChildren,
     isOptional: (attributes.optional ?? 'false') !== 'false',
     asHtml: format.as === 'html',
   });

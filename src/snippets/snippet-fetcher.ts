@@ -91,7 +91,7 @@ export class SnippetFetcher {
    * nevertheless, for one report of all failures; unless each would fail the same way, as with a wrong key.
    *
    * @returns a snippet for each use, besides those whose children are shown
-   * @throws AstroError with one report of all that the build fails for
+   * @throws UserError with one report of all that the build fails for
    */
   async fetch(uses: readonly SnippetUse[], options: FetchOptions = {}): Promise<FetchedSnippets> {
     const { invalid = [], placeOf } = options;

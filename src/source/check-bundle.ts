@@ -70,7 +70,7 @@ interface EnvironmentBundle {
 /**
  * Checks that no bundle publishes an embed that nothing would replace. Warns where that is not certain.
  *
- * @throws AstroError that names each module that must not be published.
+ * @throws UserError that names each module that must not be published.
  */
 export function checkBundle(
   { context, bundle, mentions, isMixed }: EnvironmentBundle,

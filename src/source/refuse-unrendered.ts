@@ -16,7 +16,7 @@ const imageWithSnippet = /(!\[)[^\]]*?<(Snippet|snippet-embed)[\s/>]/;
  * in a title.
  *
  * @param astro the major version of Astro
- * @throws AstroError with the file and the line of the embed.
+ * @throws UserError with the file and the line of the embed.
  */
 export function refuseUnrendered(source: string, file: string, root: string, astro: number): void {
   const isMdx = file.endsWith('.mdx');

@@ -105,7 +105,7 @@ export class SourceSearch {
   /**
    * Refuses the embeds of a page of `astro dev`, unless a build prerenders it.
    *
-   * @throws AstroError for a page or a server island that is rendered on demand.
+   * @throws UserError for a page or a server island that is rendered on demand.
    */
   refuseOnDemand(page: string): void {
     const route = this.#routeOf(page);

@@ -2,7 +2,7 @@ import { prepareSnippet } from '../../src/content/prepare-snippet.ts';
 import type { GeneratedSite } from '../../src/inlining/generated-site.ts';
 import { recordSite } from '../../src/inlining/record-site.ts';
 import { OutputVerifier } from '../../src/inlining/verify-output.ts';
-import { buildSite } from '../../src/integration/build-site.ts';
+import { inlineOutput } from '../../src/integration/inline-output.ts';
 import { listSiteFiles } from '../../src/output/site-files.ts';
 import type { FetchedSnippet, SnippetFetcher } from '../../src/snippets/snippet-fetcher.ts';
 import type { SnippetUse } from '../../src/snippets/snippet-use.ts';
@@ -38,7 +38,7 @@ const folders = { root: directory, srcDir: directory, publicDir: directory, outD
 const site: GeneratedSite = {
   directory,
   verifier,
-  manifest,
+  manifestFile: manifest,
   fetcher,
   previousManifest: undefined,
   urls: { base: '/', trailingSlash: 'ignore', format: 'directory' },
@@ -59,7 +59,7 @@ const site: GeneratedSite = {
 // A function frees its files and their embeds when it returns, as in a build.
 async function inlineSite() {
   const { scannable, unscanned } = listSiteFiles([directory], []);
-  const made = await buildSite(site, scannable);
+  const made = await inlineOutput(site, scannable);
   await verifier.checkUnscanned(unscanned);
   verifier.refuseKey((names) => names);
   return made;

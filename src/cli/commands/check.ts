@@ -5,7 +5,13 @@ import { compareOutput, describeModified } from '../../output/compare-output.ts'
 import { cleanLines } from '../../text/clean-text.ts';
 import { count } from '../../text/format.ts';
 import { isInsideCommand, withCommandLock } from '../deploy/command-lock.ts';
-import { deploy, deployPending, markForDeploy, readDeployed, refreshPending } from '../deploy/deployments.ts';
+import {
+  afterNotSucceeded,
+  deploy,
+  deployPending,
+  markForDeploy,
+  readDeployed,
+} from '../deploy/deployments.ts';
 import type { CheckOutput, NotWritten } from '../json-output.ts';
 import { notWrittenLines, snippetLines, toPlacedSnippet } from '../project/describe-snippets.ts';
 import { checkPatience, type FetchedChanges, fetchChanges } from '../project/fetch-changes.ts';
@@ -111,7 +117,7 @@ async function findUnfinished({ recordFile, manifest }: FetchedChanges, ignoresD
   const unfinished: NotWritten[] = manifest.files
     .filter(({ expectedHashes }) => expectedHashes)
     .map(({ name }) => ({ name, reason: 'was being written when a refresh was interrupted' }));
-  if (manifest.pending) unfinished.push(refreshPending);
+  if (manifest.afterPending) unfinished.push(afterNotSucceeded);
   if (!ignoresDeploy && (await readDeployed(recordFile))?.hasBegun) unfinished.push(deployPending);
   return unfinished;
 }

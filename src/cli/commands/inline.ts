@@ -47,7 +47,7 @@ export async function inline(
   const settings = await readInlineSettings(cli, flags);
   if (manifest === undefined) await ignoreInGit(dirname(recordFile));
   const logger = { info: terminal.print, warn: terminal.printError };
-  await inlineFolder({ cwd, from, to, manifest: recordFile, settings, logger });
+  await inlineFolder({ cwd, from, to, manifestFile: recordFile, settings, logger });
 }
 
 async function refuseAstroOutput(cwd: string, folder: string, recordFile: string) {

@@ -8,7 +8,7 @@ import { lockFile, possibleLockFiles } from '../../record/record-paths.ts';
 import type { RefreshPlan } from '../../refresh/plan-refresh.ts';
 import { count } from '../../text/format.ts';
 import { waitOptions, withCommandLock } from '../deploy/command-lock.ts';
-import { markForDeploy, readDeployed, refreshPending } from '../deploy/deployments.ts';
+import { afterNotSucceeded, markForDeploy, readDeployed } from '../deploy/deployments.ts';
 import { type ChangedFiles, runWithLists } from '../deploy/run-command.ts';
 import type { NotWritten, RefreshOutput } from '../json-output.ts';
 import { describeSnippet, notWrittenLines, toShownFile } from '../project/describe-snippets.ts';
@@ -108,7 +108,7 @@ const lockOutput = (cli: Cli, { recordFile, manifest }: FetchedChanges) =>
 /** Runs the command of `--after`, and notes its success. It may be a build, which locks the output itself. */
 async function runAfter(cli: Cli, changes: FetchedChanges, command: string, written: ChangedFiles) {
   // What an earlier command that has not succeeded was about is not on record: it may be any file.
-  const changedFiles = changes.manifest.pending ? undefined : written;
+  const changedFiles = changes.manifest.afterPending ? undefined : written;
   const status = await runWithLists(cli, command, changedFiles);
   if (status !== 0) return status;
 
@@ -116,7 +116,7 @@ async function runAfter(cli: Cli, changes: FetchedChanges, command: string, writ
   try {
     // A build may have written the record.
     const { recordFile, manifest } = await readProject(cli);
-    if (manifest?.pending) writeManifest(recordFile, { ...manifest, pending: undefined });
+    if (manifest?.afterPending) writeManifest(recordFile, { ...manifest, afterPending: undefined });
   } finally {
     lock.release();
   }
@@ -155,7 +155,7 @@ async function writeChanges(
   const { toBuild, modified } = plan;
   if (modified.length > 0) cli.terminal.printError(describeModified(modified));
 
-  const outdated = after ? [] : findOutdated(plan, manifest);
+  const outdated = after ? [] : listNotRenewed(plan, manifest);
   const isRefused = outdated.length > 0 || (toBuild.length > 0 && !skipModified);
   const pages = isRefused ? [] : plan.pages;
   const writes = pages.length > 0 && !dryRun;
@@ -168,14 +168,14 @@ async function writeChanges(
     notWritten: [...toBuild, ...outdated, ...notWritten],
     diffs: dryRun ? await diffSnippets(changes, plan) : undefined,
     refusal: isRefused ? describeRefusal(plan, outdated, dryRun) : undefined,
-    needsAfter: !dryRun && !isRefused && (pages.length > 0 || manifest.pending === true),
+    needsAfter: !dryRun && !isRefused && (pages.length > 0 || manifest.afterPending === true),
   };
 }
 
 /** Lists what would be out of date after a refresh without a command that renews it. */
-function findOutdated({ stale }: RefreshPlan, { pending }: Manifest): NotWritten[] {
-  if (stale.length === 0 && pending) return [refreshPending];
-  return stale.map(({ name, reason }) => ({ name, reason }));
+function listNotRenewed({ derivedFiles }: RefreshPlan, { afterPending }: Manifest): NotWritten[] {
+  if (derivedFiles.length === 0 && afterPending) return [afterNotSucceeded];
+  return derivedFiles.map(({ name, reason }) => ({ name, reason }));
 }
 
 /** @returns pages that were changed by another process meanwhile, and left alone */
@@ -185,7 +185,9 @@ async function writePages(cli: Cli, changes: FetchedChanges, plan: RefreshPlan, 
   if (await readDeployed(recordFile)) {
     // Files that were made from pages are not in the manifest, so they are marked here for the next deploy.
     // Files in an adapter's copy of the output are not part of the output.
-    const renewed = plan.stale.filter(({ isCopy }) => !isCopy).map(({ name }) => toShownFile(manifest, name));
+    const renewed = plan.derivedFiles
+      .filter(({ isCopy }) => !isCopy)
+      .map(({ name }) => toShownFile(manifest, name));
     await markForDeploy({ cwd, recordFile, manifest }, renewed);
   }
   for (const warning of warnings) cli.terminal.printError(warning);
@@ -206,12 +208,16 @@ function toWrittenFile(
 }
 
 /** Says that nothing is written, and what helps. */
-function describeRefusal({ toBuild, stale }: RefreshPlan, outdated: readonly NotWritten[], dryRun: boolean) {
+function describeRefusal(
+  { toBuild, derivedFiles }: RefreshPlan,
+  outdated: readonly NotWritten[],
+  dryRun: boolean,
+) {
   const advice = `Nothing ${dryRun ? 'would be' : 'was'} written. Build the site`;
   if (outdated.length === 0) return `${advice}, or update the other pages with --skip-modified.`;
   if (toBuild.length > 0) return `${advice}.`;
-  if (stale.length === 0) return `${advice}, or refresh with the same --after again.`;
+  if (derivedFiles.length === 0) return `${advice}, or refresh with the same --after again.`;
   // A placeholder stands for a command that is not known.
-  const commands = stale.map(({ name, rebuild }) => rebuild ?? `<the command that writes ${name}>`);
+  const commands = derivedFiles.map(({ name, rebuild }) => rebuild ?? `<the command that writes ${name}>`);
   return `${advice}, or refresh with a command that renews what was made from its pages: --after '${commands.join(' && ')}'`;
 }

@@ -30,7 +30,7 @@ interface Deployed {
 }
 
 /** Listed among what was not updated while the command of `refresh --after` has not succeeded. */
-export const refreshPending: NotWritten = {
+export const afterNotSucceeded: NotWritten = {
   name: 'The command of the last refresh --after',
   reason: 'has not succeeded yet',
 };
@@ -43,7 +43,7 @@ export const deployPending: NotWritten = {
 
 /** Whether the command of `--exec` has to run: not while what was made from the pages is to be renewed. */
 export async function needsDeploy({ recordFile, manifest }: Project): Promise<boolean> {
-  if (!manifest || manifest.pending) return false;
+  if (!manifest || manifest.afterPending) return false;
   const deployed = (await readDeployed(recordFile)) ?? toDeployed(manifest);
   return deployed.hasBegun === true || changedSince(deployed, manifest)?.length !== 0;
 }

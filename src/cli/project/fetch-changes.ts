@@ -4,7 +4,7 @@ import { shownWarnings } from '../../failures/failure-warnings.ts';
 import type { RecordedImages } from '../../images/site-images.ts';
 import { type ChangedSnippet, findChangedSnippets, usesFromManifest } from '../../record/changes.ts';
 import { hashOf, type Manifest, toRecordedContent } from '../../record/manifest.ts';
-import type { RefreshedSite } from '../../refresh/refreshed-site.ts';
+import type { SiteToRefresh } from '../../refresh/site-to-refresh.ts';
 import { cacheFolders, type Settings } from '../../settings/settings.ts';
 import { type FetcherOptions, SnippetFetcher } from '../../snippets/snippet-fetcher.ts';
 import { count } from '../../text/format.ts';
@@ -22,7 +22,7 @@ interface FetchChangesOptions {
 }
 
 /** A site on record, with the current content of its snippets, and which have changed. */
-export interface FetchedChanges extends RefreshedSite {
+export interface FetchedChanges extends SiteToRefresh {
   /** The snippets of which the site shows other content, and where. */
   changed: ChangedSnippet[];
   /** Warnings about the content of the snippets that have changed. */
@@ -35,7 +35,7 @@ export const checkPatience = 12_000;
 /**
  * Fetches all snippets of a site, and finds out which have changed.
  *
- * @throws AstroError without a usable record, or if a snippet could not be fetched
+ * @throws UserError without a usable record, or if a snippet could not be fetched
  */
 export async function fetchChanges(
   cli: Cli,

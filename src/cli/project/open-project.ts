@@ -69,7 +69,7 @@ export async function openProject(cli: Cli): Promise<BuiltProject> {
  *
  * @param options whether the command `writes` to the output, and not only reads
  * @returns the project with the output where it is now: in the folder of `--output`, if that is given
- * @throws AstroError without a usable record or the folder of `--output`; or if that folder is a copy of the
+ * @throws UserError without a usable record or the folder of `--output`; or if that folder is a copy of the
  * output on record, which `--manifest` allows for commands that only read
  */
 export async function requireRecord(
@@ -117,7 +117,7 @@ async function missingRecordError({ cwd, recordFile, flaw }: UnbuiltProject) {
   return missing(`${message} Other records: ${otherRecords.join(', ')}.`, hint);
 }
 
-/** Checks that a folder exists. @throws AstroError whose message begins with `name`, if there is none */
+/** Checks that a folder exists. @throws UserError whose message begins with `name`, if there is none */
 export async function requireFolder(cwd: string, folder: string, name: string, hint?: string): Promise<void> {
   const stats = await stat(resolve(cwd, folder)).catch(() => undefined);
   if (stats?.isDirectory()) return;

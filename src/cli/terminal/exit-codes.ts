@@ -7,7 +7,7 @@ export const exitCodes = {
   ok: 0,
   /** `check` found a change. */
   changed: 10,
-  /** There is no usable record of a build, or a refresh cannot update everything. */
+  /** There is no usable record of a build, or a refresh cannot update everything: see `refresh/needs-build.ts`. */
   needsBuild: 3,
   failed: 1,
   /** The command line is wrong. */

@@ -68,7 +68,7 @@ export function panelSnippets<Use extends Pick<SnippetUse, 'request'>>(
   return snippets;
 }
 
-/** Gathers the entries of the panel for a build with `editLinks`. @throws AstroError if `editUrl` fails */
+/** Gathers the entries of the panel for a build with `editLinks`. @throws UserError if `editUrl` fails */
 export function linkSnippets(
   { editLinks, editUrl }: Settings,
   uses: readonly SnippetUse[],

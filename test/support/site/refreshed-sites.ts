@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import type { GeneratedSite } from '../../../src/inlining/generated-site.ts';
 import { recordSite } from '../../../src/inlining/record-site.ts';
 import { OutputVerifier } from '../../../src/inlining/verify-output.ts';
-import { buildSite } from '../../../src/integration/build-site.ts';
+import { inlineOutput } from '../../../src/integration/inline-output.ts';
 import { listSiteFiles } from '../../../src/output/site-files.ts';
 import { supersededBy } from '../../../src/record/manifest.ts';
 import { readManifest } from '../../../src/record/manifest-file.ts';
@@ -188,7 +188,7 @@ async function build(
       fetcher,
       previousManifest: before,
       directory,
-      manifest,
+      manifestFile: manifest,
       urls,
       settings,
       logger,
@@ -203,7 +203,7 @@ async function build(
         assets: '_astro',
       },
     };
-    const inlined = await buildSite(site, scannable);
+    const inlined = await inlineOutput(site, scannable);
     await verifier.checkUnscanned(unscanned);
     verifier.refuseKey((names) => names);
     if (inlined) await recordSite(site, inlined, Date.now());

@@ -12,7 +12,7 @@ import { type OpenedFetcher, SnippetSession } from './snippet-session.ts';
  * The parts that all phases of a build share: the session, the output, and the snippets that are known before
  * pages are generated. A sync is a build without phases: it loads collections, and nothing else.
  */
-export class SiteBuild {
+export class BuildRun {
   readonly site: Site;
   readonly session: SnippetSession;
   readonly output: BuildOutput;
@@ -39,12 +39,15 @@ export class SiteBuild {
     return [...this.#collections.values()].flat();
   }
 
-  /** Whether nothing has needed a snippet so far. An embed may still be in the output. */
-  get isPlain(): boolean {
+  /**
+   * Whether there was no sign of an embed so far, at which the build takes its lock: no module mentions one, no page
+   * announced one, the last build left no record. An embed may still be in the output.
+   */
+  get mayBePlain(): boolean {
     return !this.output.isLocked && this.#collections.size === 0;
   }
 
-  /** Fetches the snippets of a collection. @throws AstroError with one report of all failures. */
+  /** Fetches the snippets of a collection. @throws UserError with one report of all failures. */
   async fetchCollection(options: SnippetCollection): Promise<FetchedSnippets> {
     this.#fetching += 1;
     try {
@@ -58,7 +61,7 @@ export class SiteBuild {
     }
   }
 
-  /** Locks the output at the first sign of an embed. @throws AstroError if another build has the output. */
+  /** Locks the output at the first sign of an embed. @throws UserError if another build has the output. */
   async noteMention(): Promise<void> {
     if (this.site.command !== 'build') return;
     await this.output.lock();
@@ -66,7 +69,7 @@ export class SiteBuild {
     this.session.open().catch(() => {});
   }
 
-  /** @throws AstroError if the service is not known, unless the build may have no key. */
+  /** @throws UserError if the service is not known, unless the build may have no key. */
   requireConnection(neededFor: string): void {
     const { settings } = this.session;
     if (!isWithoutKey(settings)) requireConnection(settings, neededFor);
@@ -90,7 +93,7 @@ export class SiteBuild {
     await this.output.release();
   }
 
-  /** @throws AstroError if the service is not known, which fails the page that announced the snippet. */
+  /** @throws UserError if the service is not known, which fails the page that announced the snippet. */
   #prefetch(request: SnippetRequest, pathname: string) {
     this.requireConnection(pathname);
     // The option `params` may depend on the language of the page, which is not known yet.
@@ -110,10 +113,10 @@ async function openBuildFetcher(session: SnippetSession, output: BuildOutput): P
   const { readManifest } = await import('../record/manifest-file.ts');
   const { supersededBy } = await import('../record/manifest.ts');
   // Later phases need these modules. Loading them while Astro bundles delays nothing.
-  void import('./build-site.ts').catch(() => {});
+  void import('./inline-output.ts').catch(() => {});
   void import('../client/transport/undici.ts').then(({ loadUndici }) => loadUndici()).catch(() => {});
 
-  const { manifest: previousManifest } = await readManifest(output.manifest);
+  const { manifest: previousManifest } = await readManifest(output.manifestFile);
   const fetcher = new SnippetFetcher(session.settings, {
     warn: (line) => session.site.logger.warn(line),
     remember: true,

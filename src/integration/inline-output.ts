@@ -17,7 +17,7 @@ import type { Announcements } from './announcements.ts';
  *
  * @returns the manifest, if the site needs one, not yet written, since other integrations may still fail
  */
-export async function buildSite(
+export async function inlineOutput(
   site: GeneratedSite,
   scannable: readonly ScannableFile[],
   announcements?: Announcements,
@@ -99,6 +99,7 @@ const overwrite: WritePage = ({ file, name, size }, inline) => {
       const inlinedPage = inline(generated);
       const { bytes } = inlinedPage;
       return attempt(() => {
+        // Reading was by position, so the descriptor still stands at the start of the file.
         writeFileSync(descriptor, bytes);
         if (bytes.length < size) ftruncateSync(descriptor, bytes.length);
         return { inlinedPage, stats: fstatSync(descriptor) };

@@ -3,14 +3,14 @@ import type { FileKind } from '../embed/found-embed.ts';
 import { fileKind } from '../files/file-kind.ts';
 import { type InlinedPage, pageInliner } from '../inlining/inline-page.ts';
 import type { Contents } from '../record/changes.ts';
-import type { Manifest, ManifestFile } from '../record/manifest.ts';
+import type { Manifest, RecordedFile } from '../record/manifest.ts';
 import { PackReader } from '../record/pack.ts';
 import { readEmbeds } from '../snippets/read-embeds.ts';
 import type { FetchedSnippets } from '../snippets/snippet-fetcher.ts';
 import type { Progress } from '../text/progress.ts';
 
 /** A built site, and what its snippets are now. */
-export interface RefreshedSite {
+export interface SiteToRefresh {
   /** The path of the manifest. */
   recordFile: string;
   manifest: Manifest;
@@ -25,11 +25,11 @@ export interface RefreshedSite {
   readImage(name: string): Promise<Uint8Array | undefined>;
 }
 
-/** Makes a page of a site with its current snippets. @throws AstroError without a usable pack */
-export type MakePage = (page: ManifestFile) => InlinedPage;
+/** Makes a page of a site with its current snippets. @throws UserError without a usable pack */
+export type MakePage = (page: RecordedFile) => InlinedPage;
 
 /** Prepares to make pages as the build did, from the pages as they were generated. */
-export function pageMaker({ recordFile, manifest, fetched }: RefreshedSite): MakePage {
+export function pageMaker({ recordFile, manifest, fetched }: SiteToRefresh): MakePage {
   const { rules, linked, snippets } = manifest;
   const pack = new PackReader(recordFile, manifest.pack);
   const inlinePage = pageInliner({ snippets: fetched, rules, linked });
