@@ -16,6 +16,8 @@ import { containsKnownKey } from '../text/known-keys.ts';
  * contents with the service, and `refresh` updates the files that show other contents. Without a usable
  * manifest, only a build helps.
  *
+ * Texts for people call this the record of a build.
+ *
  * Times that are numbers are in milliseconds since the epoch; those that are strings are ISO 8601. Hashes are
  * of {@link hashOf}. Snippets are referred to by their indexes in `snippets`.
  */

@@ -56,13 +56,15 @@ export async function planRefresh(site: SiteToRefresh): Promise<RefreshPlan> {
   if (!existsSync(manifest.output)) return plan;
 
   const planner = new PagePlanner(site, plan);
-  const outdatedPages = findPagesToRemake(site, comparison);
-  for (const [index, outdatedPage] of outdatedPages.entries()) {
-    progress(() => `${index} of ${count(outdatedPages.length, 'page')} compared`);
-    planner.add(outdatedPage);
+  const pagesToRemake = findPagesToRemake(site, comparison);
+  for (const [index, pageToRemake] of pagesToRemake.entries()) {
+    progress(() => `${index} of ${count(pagesToRemake.length, 'page')} compared`);
+    planner.add(pageToRemake);
   }
   planner.refuseKey();
-  plan.modified = [...planner.modified];
+  // A modified page that has to be made again is refused. All others are only warned of.
+  const namesToRemake = new Set(pagesToRemake.map(({ page }) => page.name));
+  plan.modified = comparison.modified.filter((name) => !namesToRemake.has(name));
   planDerivedFiles(site, plan, planner);
   return plan;
 }
@@ -89,13 +91,13 @@ function findPagesToRemake(
 /** How many bytes are kept until they are written. Making a page again takes as long as reading it. */
 const maxKeptBytes = 64 * 1024 * 1024;
 
-/** Adds outdated pages to a plan, one after the other. */
+/** Makes pages again, one after the other, and adds them to a plan. */
 class PagePlanner {
   readonly folders: readonly SiteFolder[];
   /** The pages whose files are going to have other bytes. */
   readonly changingPages: SiteFile[] = [];
-  /** The names of files that another program has changed, without those that are refused because of that. */
-  readonly modified: Set<string>;
+  /** The names of files that another program has changed, and that still show the contents on record. */
+  readonly #modified: ReadonlySet<string>;
   readonly #site: SiteToRefresh;
   readonly #plan: RefreshPlan;
   readonly #makePage: MakePage;
@@ -107,7 +109,7 @@ class PagePlanner {
 
   constructor(site: SiteToRefresh, plan: RefreshPlan) {
     this.folders = siteFolders(site.manifest, site.cwd);
-    this.modified = new Set(plan.modified);
+    this.#modified = new Set(plan.modified);
     this.#site = site;
     this.#plan = plan;
     this.#makePage = pageMaker(site);
@@ -160,7 +162,7 @@ class PagePlanner {
 
   /** Why only a build can update a page, as far as that is known before the page is made. */
   #reasonOnRecord({ name, changedAfterInlining }: RecordedFile): string | undefined {
-    if (this.modified.delete(name)) return needsBuild.modified;
+    if (this.#modified.has(name)) return needsBuild.modified;
     if (changedAfterInlining) {
       return needsBuild.changedAfterInlining(describeLaterIntegrations(this.#site.manifest));
     }
@@ -181,7 +183,10 @@ class PagePlanner {
   }
 }
 
-/** Plans for files that were made from the pages: a copy is written with its page, and others are stale. */
+/**
+ * Plans for files that were made from the pages: a copy is written with its page. All others can only be made again by
+ * the command that made them.
+ */
 function planDerivedFiles(
   site: SiteToRefresh,
   plan: RefreshPlan,

@@ -46,6 +46,7 @@ export function toFailureResult(thrown: unknown): FailureResult {
   };
 }
 
+/** `missing-manifest` also stands for a pack that is missing: no other error asks for a build. */
 function exitStatusOf(code: UserError['code']) {
   if (code === 'missing-manifest') return exitCodes.needsBuild;
   return usageErrors.includes(code) ? exitCodes.usage : exitCodes.failed;
