@@ -104,7 +104,8 @@ function refusePage(props: UncheckedProps, page: RenderedPage, command: AstroCom
     throw componentError('missing-integration', flaw, props, page.url.pathname);
   }
 
-  // Astro's Container API does not count as prerendered, and a build listens to it. Dev checks what it serves.
+  // Nor is a page of Astro's Container API prerendered, but in a build `announce` is set, so it is no error.
+  // `astro dev` checks pages when it serves them.
   if (!page.isPrerendered && command !== 'dev' && componentBridge.announce === undefined) {
     const flaw = `the route ${page.routePattern} is rendered on demand. Snippets are inlined while the site is built.`;
     throw componentError('on-demand-page', flaw, props, page.url.pathname);

@@ -18,7 +18,7 @@ export function classesIn(html: string): string[] {
   return [...new Set(names.filter(Boolean))].sort();
 }
 
-/** Replaces the URL of an attribute, or the URLs of a `srcset`. Empty if they all stay. */
+/** Returns the edit that replaces the URL of an attribute, or the URLs of a `srcset`; no edit if all stay. */
 export function replaceUrls(attribute: Attribute, replacement: (url: string) => string): Edit[] {
   const value = decodeHTMLAttribute(attribute.value);
   const changed = attribute.name === 'srcset' ? replaceCandidates(value, replacement) : replacement(value);

@@ -18,7 +18,7 @@ export interface InlineCode extends PolicySources {
   hasAttributes: boolean;
 }
 
-/** Which sources policies have to allow. */
+/** The settings that decide which sources a policy has to allow. */
 export interface PolicyRules extends Pick<HtmlRules, 'policy'> {
   /** The source of the script for edit links, if pages have it. */
   editLinks?: string | undefined;
@@ -112,7 +112,7 @@ export function allowInPage(page: Buffer, sources: PolicySources): Edit[] {
       return context;
     },
     close(name, { start, end }) {
-      // A head that something else closes, without an end tag, is over at <body>.
+      // An empty range is no `</head>`: where that is left out, the head ends at `<body>` (see `open`).
       isHeadOver ||= name === 'head' && start < end;
     },
     isDone: () => isHeadOver,

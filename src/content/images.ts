@@ -14,28 +14,28 @@ export interface ImageCopy {
   height: number;
 }
 
-/** An image from a host that the site names. */
+/** An image from one of the hosts in the site's settings, whose images the site copies. */
 export interface FoundImage {
   copy?: ImageCopy | undefined;
   /** Why there is no copy, or only an old one: the end of a sentence. */
   flaw?: string | undefined;
 }
 
-/** An image that a content shows. */
+/** An image in the content of a snippet. */
 export interface ImageUse extends FoundImage {
   /** The URL on its own host, whole and without a fragment. */
   url: string;
 }
 
-/** Finds the copy of an image; `undefined` if its host is none that the site names. */
+/** Finds the copy of an image; `undefined` if its host is not in the site's settings. */
 export type FindImage = (url: URL) => Promise<FoundImage | undefined>;
 
 /** HTML whose images the site serves itself, as far as there are copies of them. */
 export interface LocalizedHtml {
   html: string;
-  /** The images from hosts that the site names, each once. */
+  /** The images from the hosts in the site's settings, each once. */
   images: ImageUse[];
-  /** Which images are no copies of the site, or old ones, and why: sentences without a subject. */
+  /** Which images have no copy, or only an old one, and why: sentences without their subject, the snippet. */
   flaws: string[];
 }
 
@@ -43,7 +43,7 @@ export interface LocalizedHtml {
 export async function localizeImages(html: string, find: FindImage | undefined): Promise<LocalizedHtml> {
   if (!find) return { html, images: [], flaws: [] };
 
-  // A run without any copy collects the URLs.
+  // This first pass only collects the URLs: without copies, it replaces nothing.
   const found = new Map<string, FoundImage | undefined>();
   replaceImages(html, (url) => void found.set(url, undefined));
   await Promise.all([...found.keys()].map(async (url) => found.set(url, await find(new URL(url)))));
@@ -56,7 +56,7 @@ export async function localizeImages(html: string, find: FindImage | undefined):
   return { html: replaceImages(html, (url) => found.get(url)?.copy), images, flaws };
 }
 
-/** Gets whole URLs without a fragment. */
+/** Returns the copy of an image, if there is one, by its whole URL without a fragment. */
 type CopyOf = (url: string) => ImageCopy | undefined;
 
 const replaceImages = (html: string, copyOf: CopyOf) =>
@@ -69,7 +69,7 @@ function editImage({ name, start, parent }: StartTag, attributes: Attribute[], c
 
   const copies: (ImageCopy | undefined)[] = [];
   const hrefOf = (url: string) => {
-    // A relative URL gets a host that no option can name.
+    // A relative URL gets a host that no setting can contain, so it has no copy.
     const wholeUrl = URL.parse(url, 'https://relative.invalid/')?.href.replace(/#.*/, '');
     const copy = wholeUrl ? copyOf(wholeUrl) : undefined;
     copies.push(copy);
@@ -92,8 +92,8 @@ function editImage({ name, start, parent }: StartTag, attributes: Attribute[], c
 }
 
 /**
- * The size of an image, so that a page does not move while it loads, and lazy loading, unless the tag has its
- * own.
+ * The attributes to add to an image: its size, so that a page does not move while it loads, and lazy loading,
+ * unless the tag has its own.
  */
 function newAttributes({ width, height }: ImageCopy, isSource: boolean, attributes: Attribute[]) {
   const written = (name: string) => readAttribute(attributes, name);

@@ -1,7 +1,7 @@
 import { hashSource, type InlineCode } from './csp.ts';
 import { elementsOf } from './parse.ts';
 
-/** The types of scripts that policies are about. A script of any other `type` is a block of data. */
+/** The script types that a policy applies to. A script of any other `type` is data, and never blocked. */
 const javaScriptType = /^(|module|importmap|speculationrules|(text|application)\/(x-)?(java|ecma)script)$/;
 
 /** Finds what a policy has to allow for HTML (Content Security Policy Level 3). */
@@ -13,7 +13,7 @@ export function findInlineCode(html: string): InlineCode {
   for (const { tagName, attrs, childNodes } of elementsOf(html)) {
     const code = childNodes.map((node) => ('value' in node ? node.value : '')).join('');
     const attributes = new Map(attrs.map(({ name, value }) => [name, value]));
-    // A script in an <svg> is loaded from its `href`.
+    // A script in an <svg> is loaded from its `href`, so it is not inline.
     const isInline = !attributes.has('src') && !attributes.has('href');
     const type = (attributes.get('type') ?? '').trim().toLowerCase();
 

@@ -36,7 +36,7 @@ function adaptLink(url: string, isPage: boolean, { base, trailingSlash }: LinkRu
   const hasBase = path === root || path.startsWith(`${root}/`);
   const basedPath = hasBase ? path : root + path;
   const adapted = isPage ? endPath(basedPath, trailingSlash) : basedPath;
-  // A function, so that `$` in a path has no meaning.
+  // A function, since `$` has a meaning in a replacement that is a string.
   return url.replace(path, () => adapted);
 }
 

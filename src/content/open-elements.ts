@@ -1,7 +1,7 @@
 import { contentHidingElements } from './ordinary-tags.ts';
 import { elementsOf, type ParsedElement } from './parse.ts';
 
-/** Names of what is open, by the parse error at the end of a text. */
+/** Names for what is left open, by the parse error that it causes at the end of the text. */
 const openConstructs: Readonly<Record<string, string>> = {
   'eof-in-comment': 'a comment',
   'eof-in-tag': 'a tag, or a quote in it,',
@@ -9,7 +9,7 @@ const openConstructs: Readonly<Record<string, string>> = {
   'eof-in-cdata': 'a CDATA section',
 };
 
-/** Stands for the rest of the page. */
+/** An element put behind the HTML in place of the rest of the page, to see where the parser puts it. */
 const restOfPage = '<snippet-end></snippet-end>';
 
 /**
@@ -19,7 +19,7 @@ const restOfPage = '<snippet-end></snippet-end>';
  * The HTML is parsed with an element behind it. If the parser loses that element, or puts it into one that
  * hides its content, the rest of the page would be lost, too.
  *
- * @param before one of `contexts`
+ * @param before the start tags before the HTML: one of `contexts`
  * @returns `undefined` if the rest of the page is shown.
  */
 export function leftOpen(html: string, before = ''): string | undefined {

@@ -6,7 +6,7 @@ export const contentHidingElements: Set<string> = new Set(
   template textarea title video xmp`.split(/\s+/),
 );
 
-/** Elements behind which a parser may drop others. */
+/** Elements behind which a parser may drop others, so HTML that contains them has to be parsed. */
 const tableColumns = /^(?:col|colgroup|frameset)$/;
 
 /** Whether HTML is text and complete tags that leave nothing open anywhere. A parser judges any other. */

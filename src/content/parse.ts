@@ -1,6 +1,6 @@
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
 
-// Dynamic imports load this module and those that import it: most contents need no parser.
+// This module, and those that import it, are imported dynamically only: most contents need no parser.
 
 /** An element of parse5's tree. */
 export type ParsedElement = DefaultTreeAdapterTypes.Element;
@@ -15,7 +15,7 @@ export const contexts: string[] =
 interface ElementsOptions {
   /** Whether to list the elements in a `<template>`, too. @default false */
   templates?: boolean;
-  /** Gets the codes of parse errors, as the HTML standard names them. */
+  /** A list to which the codes of parse errors are added, as the HTML standard names them. */
   errors?: string[];
 }
 

@@ -12,7 +12,7 @@ import { hasOnlyOrdinaryTags } from './ordinary-tags.ts';
 
 /** A snippet's content, ready to be inlined. */
 export interface PreparedSnippet extends SnippetContent {
-  /** Whole sentences that begin with "Snippet 42". */
+  /** Flaws of the content that do not fail the build: whole sentences that begin with "Snippet 42". */
   warnings: string[];
   /** Scripts and styles in the HTML; `undefined` if pages have no Content Security Policy. */
   inlineCode: InlineCode | undefined;
@@ -20,7 +20,7 @@ export interface PreparedSnippet extends SnippetContent {
   htmlElsewhere?: string | undefined;
   /** The CSS classes in the HTML, if the site makes CSS for them. */
   classes?: readonly string[] | undefined;
-  /** The images in the HTML from hosts that the site names. */
+  /** The images in the HTML from the hosts in the site's settings. */
   images?: readonly ImageUse[] | undefined;
 }
 
@@ -29,7 +29,7 @@ interface ContentRules extends HtmlRules {
   findImage?: FindImage | undefined;
 }
 
-/** Parsing a megabyte of tags takes minutes. */
+/** The most tags that content may have: parsing a megabyte of tags takes minutes. */
 const maxTags = 100_000;
 
 /**
@@ -109,8 +109,8 @@ async function describeOpen(html: string, { scripts }: ContentRules) {
   if (hasOnlyOrdinaryTags(html)) return undefined;
   const { contexts } = await import('./parse.ts');
   const { leftOpen } = await import('./open-elements.ts');
-  // Where the option allows scripts, content is tried in one place: inside an <svg>, the `i<n` of a script would seem an open
-  // tag.
+  // If scripts are allowed, HTML is parsed without a context only: in an <svg>, the `i<n` of a script would
+  // seem an open tag.
   for (const before of scripts === 'allow' ? [''] : contexts) {
     const open = leftOpen(html, before);
     if (open) return `leaves ${open} open, which swallows the rest of the page.`;

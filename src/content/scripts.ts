@@ -25,14 +25,14 @@ export function findScripts(html: string): FoundScript[] {
     const elements = elementsOf(before + html, { templates: true });
     return elements.flatMap((element) => scriptsOf(element, html, before.length));
   });
-  // Most scripts are found in several contexts.
+  // Most scripts are found in several of the contexts in which the HTML is parsed. Each is listed once.
   return [...new Map(found.map((script) => [`${script.start} ${script.end}`, script])).values()];
 }
 
-/** A pass parses everything. Only HTML that was made to defeat this needs more than three. */
+/** The most passes. Each parses all of the HTML; only HTML made to defeat this needs more than three. */
 const maxPasses = 20;
 
-/** Removes scripts alone; `undefined` if each pass joins the text around them to other scripts. */
+/** Removes scripts only; `undefined` if the text around them forms new scripts in every pass. */
 export function stripScripts(html: string): string | undefined {
   let stripped = html;
   for (let pass = 0; pass < maxPasses; pass += 1) {
@@ -43,16 +43,16 @@ export function stripScripts(html: string): string | undefined {
   return undefined;
 }
 
-/** @param shift the length of the context before `html`, which parse5's offsets include. */
+/** @param shift the length of the start tags put before `html`, which parse5's offsets include. */
 function scriptsOf(
   { tagName, attrs, sourceCodeLocation: location }: ParsedElement,
   html: string,
   shift: number,
 ): FoundScript[] {
-  // The parser has made this element up, such as a <tbody>.
+  // The parser has added this element, such as a <tbody>: it is not in the HTML, so it has no script.
   if (!location) return [];
   const start = location.startOffset - shift;
-  // An element that ends with the text has no end for the parser.
+  // The parser gives no end for an element that is open until the end of the text.
   const end = location.endOffset > location.startOffset ? location.endOffset - shift : html.length;
   if (tagName === 'script') return [{ what: '<script>', start, end, text: '' }];
 
@@ -64,7 +64,7 @@ function scriptsOf(
 
     const what = runs ? `the attribute ${lowerName}` : `a javascript: URL in ${lowerName}`;
     const place = location.attrs?.[prefix ? `${prefix}:${lowerName}`.toLowerCase() : lowerName];
-    // An attribute whose place is unknown is removed with its element.
+    // If parse5 does not say where the attribute is, the whole element is removed.
     const range = place ? { start: place.startOffset - shift, end: place.endOffset - shift } : { start, end };
     scripts.push({ what, ...range, text: '' });
   }

@@ -11,7 +11,10 @@ type ElementPlace = Pick<FoundEmbed, 'inIsland' | 'inHeading' | 'inParagraph' | 
 
 const placeInText: ElementPlace = { inIsland: false, inHeading: false, inParagraph: false };
 
-/** Adds an embed, or a warning if it is not valid. Without `place`, it is in text, which cannot show HTML. */
+/**
+ * Adds an embed to the results. An invalid id gives a warning instead where the tag may belong to an excerpt:
+ * in encoded text, and in files that are no pages. Without `place`, it is in text, which cannot show HTML.
+ */
 export function addEmbed(source: SourceSlice, tag: Tag, endTag: Range, place?: ElementPlace): void {
   const { text, layers, offsetInFile, results, needsEscapedText, lang } = source;
   const start = offsetInFile(tag.start);
@@ -40,7 +43,7 @@ export function addEmbed(source: SourceSlice, tag: Tag, endTag: Range, place?: E
   });
 }
 
-/** The format of content in no layers, which most embeds of a site share. */
+/** The formats of content in no encoding but the file's own, which most embeds of a site share. */
 const plainFormats: Record<EmbedAs, InsertionFormat> = {
   html: { as: 'html', layers: [] },
   text: { as: 'text', layers: [] },
@@ -62,11 +65,11 @@ function embedAttributesOf(written: readonly Attribute[]) {
 
 const isValidId = (id = '') => /^[1-9]\d*$/.test(id) && Number.isSafeInteger(Number(id));
 
-/** Decides what an embed shows. An invalid `as` counts as absent, and is an error once the embed is read. */
+/** Whether an embed shows HTML or text. An invalid `as` counts as absent here, and is refused later. */
 const shownAs = (written: string | undefined, defaultAs: EmbedAs) =>
   written === 'html' || written === 'text' ? written : defaultAs;
 
-// The attribute `is` belongs to HTML, and is one edit from both `id` and `as`.
+// `is` is one edit from both `id` and `as`, but an attribute of HTML, so it does not count as misspelled.
 const isMisspelled = ({ name }: Attribute) =>
   !isEmbedAttribute(name) && name !== 'is' && intendedAttribute(name) !== undefined;
 

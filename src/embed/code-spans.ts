@@ -19,19 +19,19 @@ const listItem = '(?:[-*+]|\\d{1,9}[.)])[ \\t]';
 const codeFence = '`{3,}(?=[^`\\n]*$)|~{3,}';
 const paragraphEnd = `\\n(?=[ \\t>]*(?:\\r?$|${listItem}|#{1,6}[ \\t]|\\||${codeFence}))`;
 
-/** Matches what decides where Markdown code begins, and code up to its end. The groups exclude each other. */
+/** Matches what decides where Markdown code begins, and code up to its end. Alternatives share no groups. */
 const markdownMark = new RegExp(
   [
     // A fence up to the line that closes it, or up to the end of the text.
     `^(?<indent>(?:[ \\t>]|${listItem})*)(?<fence>${codeFence})(?:[^]*?^(?<closed>[ \\t>]*\\k<fence>[\`~]*[ \\t\\r]*)$|[^]*)`,
     // An escaped backtick, which begins no code, or an escaped backslash.
     '\\\\[\\\\`]',
-    // A run of backticks, with the code up to an equal run in the same paragraph. Longer runs would take quadratic time.
+    // A run of backticks, with code up to an equal run in its paragraph. Longer runs: quadratic time.
     `(?<!\`)(?<run>\`{1,32})(?!\`)(?:(?<inside>(?:(?!${paragraphEnd})[^])*?)(?<!\`)\\k<run>(?!\`))?`,
     '(?<blankLine>\\n[ \\t\\r>]*(?=\\n))',
-    // A heading, or a link.
+    // A heading or a link of Markdown, neither of which HTML has.
     '(?<markdown>^[ \\t>]*#{1,6}[ \\t]|\\]\\()',
-    // An HTML comment.
+    // An HTML comment, in which no code begins.
     '<!(?=--)[^]*?(?:-->|(?![^]))',
     '(?<embed><snippet-embed(?=[\\s/>]))',
     // Any other tag, without backticks, so that "a<b `c` d>e" is no tag.

@@ -1,4 +1,4 @@
-/** The page of a `<Snippet>` in Astro's Container API, as for a feed: the real page is not known. */
+/** The page of a `<Snippet>` in Astro's Container API, as for a feed, where the real page is unknown. */
 export const containerPage = "a page of Astro's container";
 
 /** A `<Snippet>` that failed, as far as the component knows where it is. */
@@ -19,10 +19,10 @@ export interface ComponentPlace {
   loc?: { file: string; line: number; column: number };
 }
 
-/** The services of the integration for `<Snippet>`, absent while the integration does not need them. */
+/** The functions of the integration that `<Snippet>` calls; absent while the integration needs no calls. */
 interface ComponentBridge {
   /**
-   * Hears of each embed that a page renders, in a build.
+   * In a build, called for each embed that a page renders.
    *
    * @param params as canonical JSON.
    * @param pathname the path of the page's URL, or `containerPage`.

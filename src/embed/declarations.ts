@@ -10,7 +10,7 @@ const xmlDeclaration = /^(?:\xef\xbb\xbf)?\s*<\?xml\b(?:[^>]*?\bencoding\s*=\s*[
 const charsetDeclaration = /<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([\w-]+)/i;
 const xhtmlType = /application\/xhtml\+xml/i;
 
-/** A file that declares UTF-16 and could be read so far is UTF-8, as browsers decide, too. */
+/** Names of UTF-8. A file that declares UTF-16 in ASCII bytes cannot be UTF-16: browsers read it as UTF-8. */
 const utf8Name = /^(?:unicode-1-1-)?utf-?(?:8|16(?:le|be)?)$/i;
 
 /**

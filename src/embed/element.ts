@@ -4,7 +4,7 @@
  */
 export const elementName = 'snippet-embed';
 
-/** Matches the name of the element, which no encoding changes. */
+/** Matches the name of the element. No encoding changes it, so encoded text can be searched, too. */
 export const embedNamePattern: RegExp = /snippet-embed/i;
 
 /** Matches an embed's tag in a slug, which keeps the letters and digits, and replaces or drops the rest. */

@@ -56,7 +56,7 @@ export const escapeJsonInScript = (text: string): string =>
 export const escapeUrl = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, toPercentEscape);
 
-/** Escapes text for a query that writes spaces as `+`. */
+/** Escapes text for the query of a URL that writes spaces as `+`. */
 export const escapeUrlQuery = (text: string): string => escapeUrl(text).replaceAll('%20', '+');
 
 const nonAsciiUnits = /[\u0080-\uffff]/g;
@@ -65,9 +65,9 @@ const escapeUnits = (text: string) => text.replace(nonAsciiUnits, toUnicodeEscap
 const escapeCharacters = (text: string) => text.replace(nonAsciiCharacters, toReference);
 
 /**
- * Writes encoded text in ASCII, for a file in an unknown encoding, with the escapes of the layer around it.
+ * Writes encoded text in ASCII, for a file that is not in UTF-8, with the escapes that are read at its place.
  *
- * @param layer `undefined` for HTML as it is.
+ * @param layer the outermost encoding of the text; `undefined` for HTML that is not encoded.
  */
 export function escapeNonAscii(text: string, layer?: string): string {
   if (layer?.startsWith('json')) return escapeUnits(text);
@@ -77,7 +77,7 @@ export function escapeNonAscii(text: string, layer?: string): string {
   return escapeCharacters(escapeRawText(text));
 }
 
-/** Writes the scripts and styles in HTML in ASCII, which read no references. */
+/** Writes scripts and styles in HTML in ASCII, with their own escapes: they do not read `&#228;`. */
 function escapeRawText(html: string) {
   const edits: Edit[] = [];
   walk(html, '', {

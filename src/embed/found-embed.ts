@@ -11,25 +11,25 @@ export type FileKind = 'html' | 'xml' | 'json' | 'text';
 /** An embed that a scan has found. All places are byte offsets in the file. */
 export interface FoundEmbed extends Range {
   attributes: EmbedAttributes;
-  /** The name of an attribute that looks like a misspelled one. */
+  /** The name of an attribute that looks like a misspelling of an embed's own, such as `parms`. */
   misspelled?: string | undefined;
   /** The embed's children. `text` is their text, where the embed shows text and has children. */
   children: Range & { text?: string };
   /** How content is written in place of the embed. */
   format: InsertionFormat;
-  /** The value of the nearest `lang`. */
+  /** The language at the embed: the value of the nearest `lang`. */
   lang: string | undefined;
   /** Whether an island renders the embed again in the browser. */
   inIsland: boolean;
   /** Whether the embed is in a heading with an id, as Markdown generates it. */
   inHeading: boolean;
-  /** Whether a paragraph is open around the embed. */
+  /** Whether the embed is in an open `<p>`, which block-level content would end. */
   inParagraph: boolean;
-  /** The paragraph around the embed, if it contains nothing else, as Markdown generates it. */
+  /** The `<p>` around the embed, if it contains nothing else: block-level content replaces it, too. */
   paragraph?: Range | undefined;
 }
 
-/** How content is written in one place of a file. */
+/** How content is written at one place of a file: as HTML or text, and in which encodings. */
 export interface InsertionFormat {
   as: EmbedAs;
   /** The encodings around the content, outermost first. */
@@ -38,7 +38,7 @@ export interface InsertionFormat {
   mark?: string | undefined;
 }
 
-/** Returns a key that formats share if content is written alike in them. */
+/** Returns the key of a format. Formats in which content is written alike have the same key. */
 export const formatKey = ({ as, layers, mark }: InsertionFormat): string => `${as} ${layers.join()} ${mark}`;
 
 /** The part of a found embed that is needed to replace it. */
@@ -64,7 +64,7 @@ export interface EmbedFault {
   outer?: number | undefined;
 }
 
-/** A place in a file that deserves a look. */
+/** A place in a file that may be a mistake, and does not fail the build. */
 export interface ScanWarning {
   /** A byte offset in the file. */
   start: number;

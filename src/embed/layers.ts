@@ -33,12 +33,12 @@ export type Layer =
 interface Decoder {
   /** Matches one escaped character. */
   escaped: RegExp;
-  /** Returns the character of an escape sequence as a byte string. */
+  /** Returns the character of an escape sequence as a byte string: one character for each byte of UTF-8. */
   decode(sequence: string): string;
 }
 
 interface Codec extends Decoder {
-  /** Encodes text, in which `innerLayer` is the layer next inside, if any. */
+  /** Encodes text. `innerLayer` is the encoding that was applied to the text just before, if any. */
   encode(text: string, innerLayer?: Layer): string;
 }
 
@@ -59,7 +59,7 @@ const xml: Decoder = {
   decode: (sequence) => toByteString(decodeXML(sequence)),
 };
 
-/** A section boundary, between sections that hold one text. */
+/** The boundary between two CDATA sections into which one text is split. It is read as nothing. */
 const cdata: Decoder = { escaped: /\]\]><!\[CDATA\[/g, decode: () => '' };
 
 const json: Decoder = {
@@ -73,7 +73,7 @@ const json: Decoder = {
   },
 };
 
-// Percent escapes are bytes already.
+// Each percent escape is one byte of UTF-8, so the result is a byte string already.
 const decodePercentEscape = (sequence: string) => String.fromCharCode(Number.parseInt(sequence.slice(1), 16));
 
 const url: Decoder = { escaped: /%[\da-f]{2}/gi, decode: decodePercentEscape };
@@ -83,7 +83,7 @@ const urlQuery: Decoder = {
   decode: (sequence) => (sequence === '+' ? ' ' : decodePercentEscape(sequence)),
 };
 
-/** Matches nothing: what is written in ASCII is read through the other layers. */
+/** Matches nothing: `ascii` has no escapes of its own, but writes those of the other layers. */
 const nothing: Decoder = { escaped: /(?!)/g, decode: (sequence) => sequence };
 
 /** The encodings that can be around an embed. Several are read alike, and written differently. */
@@ -92,22 +92,22 @@ export const layers: Readonly<Record<Layer, Codec>> = {
   'html-text': { ...htmlText, encode: escapeHtml },
   /** The value of an attribute, in quotes. */
   'html-attribute': { ...htmlAttribute, encode: escapeHtmlAttribute },
-  /** Part of a value without quotes. */
+  /** Part of an attribute's value without quotes. */
   'html-unquoted': { ...htmlAttribute, encode: escapeUnquoted },
-  /** The whole of a value without quotes. Adds quotes. */
+  /** All of an attribute's value without quotes. Adds quotes, or an empty text would leave no value. */
   'html-unquoted-whole': { ...htmlAttribute, encode: (text) => `"${escapeHtmlAttribute(text)}"` },
   'xml-text': { ...xml, encode: escapeXml },
   'xml-attribute': { ...xml, encode: escapeXmlAttribute },
   cdata: { ...cdata, encode: escapeCdata },
   /** A JSON string, without its quotes. */
   json: { ...json, encode: escapeJson },
-  /** A JSON string without `<`: in a script, or in a file that avoids it. */
+  /** A JSON string that writes `<` as an escape: in a script, or in a file that avoids tags. */
   'json-in-script': { ...json, encode: escapeJsonInScript },
   /** Part of a URL. */
   url: { ...url, encode: escapeUrl },
-  /** Part of a query that writes spaces as `+`. */
+  /** Part of the query of a URL that writes spaces as `+`. */
   'url-query': { ...urlQuery, encode: escapeUrlQuery },
-  /** The outermost layer of a file that declares another encoding than UTF-8. Written, but never read. */
+  /** Outermost in a file that declares another encoding than UTF-8. Only for writing: nothing is decoded. */
   ascii: { ...nothing, encode: escapeNonAscii },
 };
 

@@ -6,13 +6,13 @@ export interface MarkupContext {
   isExample: boolean;
   /** Whether an island renders the place again in the browser. */
   inIsland: boolean;
-  /** The value of the nearest `lang`. */
+  /** The language at the place: the value of the nearest `lang`. */
   lang: string | undefined;
-  /** The embed, the heading and the link around the place. */
+  /** The start tags of the embed, the heading and the link around the place. */
   embed?: Tag;
   heading?: Tag;
   link?: Tag;
-  /** The element whose text is special: a script or a style; in XML, a title or an image. */
+  /** The element around the place whose text is read apart: a script or style; in XML, a title or image. */
   holder?: Tag;
 }
 
@@ -24,7 +24,7 @@ const registerChange = (names: string, change: ContextChange) => {
 };
 
 registerChange('code pre kbd samp', () => ({ isExample: true }));
-// Astro marks islands, and what was passed to them, which hydration keeps.
+// Astro marks islands, which the browser renders again, and what was passed to them, which hydration keeps.
 registerChange('astro-island', () => ({ inIsland: true }));
 registerChange('astro-slot astro-static-slot template', () => ({ inIsland: false }));
 registerChange('h1 h2 h3 h4 h5 h6', (heading) => ({ heading }));

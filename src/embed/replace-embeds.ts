@@ -18,7 +18,7 @@ export interface ComposedContent {
   isBlock: boolean;
 }
 
-/** Writes content for one place: encoded through the layers around it, and marked if edit links want it. */
+/** Writes content in the format of its place: encoded, and between two comments if edit links need them. */
 export function compose(content: SnippetContent, { as, layers, mark }: InsertionFormat): ComposedContent {
   const encoded = encode(content[as], layers);
   // HTML that leaves something open would swallow the second mark, as part of a tag or as text on the page.
@@ -28,10 +28,10 @@ export function compose(content: SnippetContent, { as, layers, mark }: Insertion
 }
 
 /**
- * Replaces embeds with their contents, or with their children where there is no content. A block also
- * replaces the paragraph around its embed, if this contains nothing else. All other bytes stay.
+ * Replaces embeds with their contents, or with their children where there is no content. Block-level content
+ * also replaces the paragraph around its embed, if this contains nothing else. All other bytes stay.
  *
- * @param contentOf returns the content for an embed; `undefined` for its children.
+ * @param contentOf returns the content for an embed; `undefined` to show its children.
  * @param otherEdits what else to replace, with byte strings.
  * @param scratchBuffer memory for the new file, if it fits in.
  */

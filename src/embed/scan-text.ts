@@ -7,7 +7,7 @@ import { decodeThrough, findStarts, reportIncomplete, type SourceSlice, slice } 
 /** Matches the tag of a `<Snippet>` that was published instead of rendered. */
 export const unrenderedComponentTag: RegExp = new RegExp(`<${unrenderedComponentPattern.source}`, 'i');
 
-/** Matches a tag that something has split, as in titles: words in separate elements, or no-break spaces. */
+/** Matches an embed's tag that was split, as in titles: words in separate elements, or no-break spaces. */
 export const brokenOpening: RegExp = /<snippet-embed(?![\w.:\t\n\f\r />-])/i;
 
 const embedOpening = /(?=<snippet-embed[\t\n\f\r />])/i;
@@ -31,7 +31,7 @@ export function scanText(source: SourceSlice): void {
   }
 }
 
-/** Scans scripts and styles, where no embed can work: each is a fault. */
+/** Scans scripts and styles, where no embed can work: each embed is a fault, which fails the build. */
 export function scanCode(source: SourceSlice, flaw: RefusedPlace, attribute?: string): void {
   for (const start of findStarts(decodeThrough(source, 'json'), scanText)) {
     source.results.faults.push({ start, flaw, attribute });

@@ -70,7 +70,7 @@ const plainXmlElements = /(?:^|:)(?:title|svg)$/;
 
 const noAttributes: readonly Attribute[] = [];
 
-/** Text in a link, which is scanned once the headings of the page are known. */
+/** Text in a link. It is scanned once the headings of the page are known, since it may quote one. */
 interface LinkText {
   link: Tag;
   range: Range;
@@ -89,10 +89,10 @@ class MarkupScanner implements MarkupVisitor<MarkupContext> {
   #mention = -1;
   /** The open paragraph outside of embeds. */
   #paragraph: Tag | undefined;
-  /** The code in headings, with the URLs of these on the page. */
+  /** The code in headings, with the URLs by which links on the page lead to the headings. */
   readonly #headingCodes: { url: string | undefined; code: string }[] = [];
   readonly #linkTexts: LinkText[] = [];
-  /** Headings whose ids were made of the tag of an embed, unless they show it as code. */
+  /** Headings to warn of: their ids were made from the tag of an embed, which they do not show as code. */
   readonly #headingsWithTagIds: Set<Tag> = new Set();
 
   constructor(source: SourceSlice, isXml: boolean) {
@@ -171,7 +171,7 @@ class MarkupScanner implements MarkupVisitor<MarkupContext> {
     return !embed && this.#nextMention(offset) === Infinity;
   }
 
-  /** Finds where the text mentions a snippet next. The offsets that are passed in do not decrease. */
+  /** Finds where the text mentions a snippet next. Offsets must not decrease: the last find is kept. */
   #nextMention(from: number) {
     if (this.#mention >= from) return this.#mention;
     snippetMention.lastIndex = from;
@@ -214,10 +214,10 @@ class MarkupScanner implements MarkupVisitor<MarkupContext> {
     return end === undefined || hasOtherEmbed ? undefined : { start, end: offsetInFile(end) };
   }
 
-  /** Reports a `<Snippet>` that was not rendered, and the tag of an embed that something has split. */
+  /** Reports a `<Snippet>` that was not rendered, and the tag of an embed that was split. */
   #reportLookalike({ name, start }: Tag) {
     const { text, offsetInFile, results } = this.#source;
-    // The pattern reads up to 300 characters behind the name.
+    // The pattern reads up to 300 characters behind the name, so 320 are enough.
     if (name === 'snippet' && text.slice(start, start + 320).search(unrenderedComponentTag) === 0) {
       this.#reportIncomplete(start, 'unrendered');
     }
@@ -236,7 +236,7 @@ class MarkupScanner implements MarkupVisitor<MarkupContext> {
     return isRelevant ? attributesOf(text, tag) : noAttributes;
   }
 
-  /** Scans what is inside an element. In the children of an embed, any other embed is nested. */
+  /** Scans what is inside an element. In the children of an embed, any other embed is reported as nested. */
   #scanInside({ embed, lang }: MarkupContext, scanSource: (source: SourceSlice) => void) {
     const source = { ...this.#source, lang };
     if (!embed) return scanSource(source);
@@ -263,7 +263,7 @@ class MarkupScanner implements MarkupVisitor<MarkupContext> {
     else scanJson({ ...source, defaultAs: 'text', needsEscapedText: false }, true);
   }
 
-  /** Whether a link's text repeats a heading that shows it as code: tables of contents show code as text. */
+  /** Whether a link's text repeats code of the heading it leads to, as in a table of contents: an example. */
   #quotesHeading({ link, range }: LinkText) {
     const target = urlOnPage(this.#attribute(link, 'href') ?? '');
     return this.#headingCodes.some(
@@ -287,10 +287,10 @@ class MarkupScanner implements MarkupVisitor<MarkupContext> {
 
 const isIgnoreMark = ({ name }: Attribute) => name === 'data-snippets-ignore';
 
-/** Resolves a URL on a page, whose own URL is not known here. */
+/** Resolves a URL on a page, to compare it with others. The page's own URL is unknown, and made up. */
 const urlOnPage = (url: string) => URL.parse(url, 'https://page.invalid')?.href;
 
-/** The attributes in which copy buttons keep code. */
+/** The attributes in which copy buttons keep code, so embeds in them are examples. */
 const codeAttributes = new Set(['data-code', 'data-clipboard-text']);
 /** Matches the attributes whose values are code that runs: handlers, directives and styles. */
 const refusedAttributes = /^(?:on|x-|v-|[:@]|style$)/;

@@ -25,7 +25,7 @@ export interface SourceSlice {
   isPage: boolean;
   /** The value of `as` for embeds without this attribute. */
   defaultAs: EmbedAs;
-  /** The value of the nearest `lang`. */
+  /** The language at the slice: the value of the nearest `lang`. */
   lang?: string | undefined;
 }
 
@@ -38,15 +38,15 @@ export function slice(source: SourceSlice, { start, end }: Range): SourceSlice {
   };
 }
 
-/** How many layers a slice can have. No page needs more, and decoding each takes time. */
+/** The most layers that a slice can have. No page needs more, and decoding each takes time. */
 const maxLayers = 6;
 
-/** Decodes a slice through one more layer. Beyond the limit of layers, nothing is left of the text. */
+/** Undoes one more encoding of a slice. Beyond `maxLayers`, the text is empty, so nothing is found in it. */
 export function decodeThrough(source: SourceSlice, layer: Layer): SourceSlice {
   if (source.layers.length === maxLayers) return { ...source, text: '' };
   const { escaped, decode } = layers[layer];
 
-  // Maps to encoded offsets: from `starts[i]` to `starts[i + 1]`, the distance to `origins[i]` is constant.
+  // Maps decoded to encoded offsets: from `starts[i]` up to `starts[i + 1]`, add `origins[i] - starts[i]`.
   const starts = [0];
   const origins = [0];
   let shift = 0;
@@ -73,7 +73,7 @@ export function decodeThrough(source: SourceSlice, layer: Layer): SourceSlice {
   };
 }
 
-/** Finds the last of sorted numbers up to a value, by binary search. The first number counts always. */
+/** Finds the index of the last of sorted numbers up to a value, by binary search; 0 if there is none. */
 function lastIndexUpTo(sorted: readonly number[], value: number) {
   let low = 0;
   for (let high = sorted.length; high - low > 1; ) {

@@ -23,7 +23,7 @@ export function imageType(name: string): string | undefined {
   return format in imageSignatures ? `image/${format}` : undefined;
 }
 
-/** The URL of an image, or of their folder for an empty name, as Astro writes those of its own assets. */
+/** The URL of an image, or of the image folder for an empty name, as Astro writes the URLs of assets. */
 export function imageHref({ folder, prefix }: Assets, file: string): string {
   const start = typeof prefix === 'string' ? prefix : (prefix[extensionOf(file)] ?? prefix['fallback'] ?? '');
   return `${start.replace(/\/$/, '')}/${folder}/${file}`;
@@ -48,7 +48,7 @@ export function examineImage(url: URL, bytes: Uint8Array, contentType: string, a
 
   try {
     const { width, height, orientation = 1 } = imageSize(bytes);
-    // Browsers turn a photograph as its camera says. Orientations from 5 on lie on their side.
+    // Browsers rotate a photograph by its EXIF orientation: from 5 on, width and height change places.
     const size = orientation < 5 ? { width, height } : { width: height, height: width };
     const file = imageFileName(url, bytes, format.replace('jpeg', 'jpg'));
     if (width > 0 && height > 0) return { copy: { file, ...size, href: imageHref(assets, file) } };

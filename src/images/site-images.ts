@@ -17,7 +17,7 @@ import { examineImage, imageType } from './image-file.ts';
 export type RecordedImages = Map<string, FoundImage>;
 
 interface SiteImagesOptions extends ImageSettings, Pick<Settings, 'ca' | 'offline' | 'imageFolder'> {
-  /** Images that are used as they are, and not asked for. */
+  /** Images of an earlier run, which are used without asking their hosts again. */
   recorded?: RecordedImages | undefined;
 }
 
@@ -26,7 +26,7 @@ interface FindOptions {
   mayDownload?: boolean | undefined;
 }
 
-/** A copy in the cache, whose bytes are whole. */
+/** A copy in the cache whose bytes are complete, as the hash in its name has proved. */
 interface CachedImage {
   copy: ImageCopy;
   etag: string | undefined;
@@ -41,7 +41,7 @@ const maxImageBytes = 10 * 1024 * 1024;
 const maxUrlLength = 8_000;
 const maxDownloads = 8;
 const maxAttempts = 3;
-/** Milliseconds for one attempt. */
+/** How long one attempt may take, in milliseconds. */
 const downloadTimeout = 15_000;
 /** Milliseconds. The wait before attempt n + 1 is drawn from 0 to this, times 2ⁿ. */
 const downloadRetryBase = 250;
@@ -101,7 +101,7 @@ export class SiteImages {
     return image;
   }
 
-  /** The bytes of an image in the cache. Its name may be any text. */
+  /** The bytes of an image in the cache; `undefined` if absent or damaged. The name may be any text. */
   async read(file: string): Promise<Uint8Array | undefined> {
     const digest = /^[a-z0-9-]+\.([0-9a-f]{20})\.[a-z]+$/.exec(file)?.[1];
     if (!digest) return undefined;

@@ -9,8 +9,8 @@ interface ContentWithImages {
 }
 
 /**
- * Writes the images of contents into folders of assets. Names are made from bytes, so a file that exists is
- * the same.
+ * Writes the images of contents into folders of assets. Names contain a hash of
+ * the bytes, so a file that exists is not written again.
  *
  * @param read returns the bytes of an image in the cache, by its file name.
  */
@@ -20,7 +20,7 @@ export async function writeImages(
   read: (name: string) => Promise<Uint8Array | undefined>,
 ): Promise<void> {
   for (const folder of folders.filter(existsSync)) {
-    // A process that was killed while it wrote has left these.
+    // Temporary files remain only from a process that was killed while it wrote.
     for (const name of readdirSync(folder).filter(isTemporary)) rmSync(join(folder, name), { force: true });
   }
 
@@ -30,7 +30,7 @@ export async function writeImages(
     for (const file of folders.map((folder) => join(folder, name))) {
       if (existsSync(file)) continue;
       const bytes = await read(name);
-      // The image was in the cache a moment ago: somebody has emptied that.
+      // The image was in the cache a moment ago, so the cache has been emptied since.
       if (!bytes) throw new Error(`The image ${name} is no longer in the cache. Try again.`);
       writeAtomically(file, bytes, temporaryFile(file));
     }

@@ -87,7 +87,7 @@ async function entryRequest(entry: SnippetEntry, place: string) {
   }
 }
 
-/** Returns the integration's own hook, which fetches snippets: a loader must not have the key. */
+/** Returns the integration's hook that fetches snippets: a loader gets no API key to fetch them itself. */
 function fetchHookOf({ integrations }: AstroConfig, collection: string): FetchHook {
   const { hooks } = integrations.find(({ name }) => name === 'astro-snippets') ?? {};
   const fetchEntries = hooks?.['astro-snippets:fetch'];
@@ -98,7 +98,7 @@ function fetchHookOf({ integrations }: AstroConfig, collection: string): FetchHo
   );
 }
 
-/** @param snippet absent if nothing was fetched: without a key, and with `missingKey: 'children'`. */
+/** @param snippet absent if nothing was fetched: without an API key, and with `missingKey: 'children'`. */
 async function storeEntry(
   { store, parseData, generateDigest }: LoaderContext,
   id: string,
@@ -107,7 +107,7 @@ async function storeEntry(
   // The content of an entry may go into a feed, where a root-relative URL of an image means nothing.
   const { html = '', htmlElsewhere: content = html, text = '', variant, name } = snippet;
   const data = await parseData({ id, data: { content, text, variant, name } });
-  // Astro does not rebuild what depends on an entry whose digest is the same.
+  // Astro rebuilds what depends on an entry only if the digest changes, so the rendered HTML is part of it.
   const digest = generateDigest({ data, html });
   store.set({ id, data, digest, rendered: { html } });
 }

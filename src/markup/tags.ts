@@ -55,7 +55,7 @@ export function attributesOf(text: string, { start }: Range): Attribute[] {
 const attributePattern =
   /[\t\n\f\r /]*(?:>|([^\t\n\f\r />][^\t\n\f\r />=]*)(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:(["'])|([^\t\n\f\r >]*)))?)/y;
 
-/** Reads a tag from the end of its name, and adds what it has to `attributes`. Returns the end of the tag. */
+/** Reads a tag from the end of its name, and adds its attributes to the list. Returns the end of the tag. */
 function readToTagEnd(text: string, from: number, attributes?: Attribute[]) {
   attributePattern.lastIndex = from;
   for (let match = attributePattern.exec(text); match; match = attributePattern.exec(text)) {

@@ -3,7 +3,7 @@ import { blockElements } from './elements.ts';
 import { walk } from './walk.ts';
 
 const hiddenElements = /^(?:script|style|template|iframe|noembed|noframes)$/;
-/** The elements besides blocks whose text browsers show apart from the text around. */
+/** The elements besides blocks whose text browsers show apart, so spaces set it off from the text around. */
 const separateElements = /^(?:br|caption|colgroup|legend|optgroup|option|tbody|td|tfoot|th|thead|tr)$/;
 
 /** Returns the text of HTML without tags, scripts and styles, with each run of white space as one space. */

@@ -22,15 +22,15 @@ export interface MarkupVisitor<Context> {
    * @returns the context of the element's content; `undefined` if the element ends with its start tag.
    */
   open(tag: Tag, context: Context, isBlock: boolean): Context | undefined;
-  /** The end of an element, with its content's context. `endTag` is empty where something else closes it. */
+  /** The end of an element. `endTag` has no length if another tag or the text's end closes the element. */
   close?(name: string, endTag: Range, context: Context): void;
   /** Text between tags, or a CDATA section without its marks. */
   text?(place: Range, context: Context, kind: TextKind): void;
-  /** A comment, or what counts as a comment. */
+  /** A comment, or what counts as a comment, such as `<!doctype>`. */
   comment?(place: Range): void;
   /** A start tag inside which the text ends. */
   unfinishedTag?(start: number, context: Context): void;
-  /** Asked before each tag and comment: whether to skip the rest of the text. */
+  /** Asked before each tag and comment: `true` ends the walk, and the rest of the text is skipped. */
   isDone?(offset: number, context: Context): boolean;
 }
 
@@ -51,11 +51,11 @@ interface OpenElement<Context> {
   language: Language;
   /** The start tags that end the element. */
   endedBy?: ReadonlySet<string> | undefined;
-  /** `undefined` for the text as a whole. */
+  /** `undefined` for the outermost, which is the text as a whole. */
   parent?: OpenElement<Context>;
 }
 
-/** How far an end tag searches for its start tag, as in browsers. Without a limit, time would be quadratic. */
+/** The most open elements that an end tag is compared with. Without a limit, time would be quadratic. */
 const maxSearchDepth = 512;
 
 /** Matches a comment, or what counts as a comment: `<!doctype>`, `<?xml?>`, `</ >`. */
@@ -97,7 +97,7 @@ class MarkupWalker<Context> {
     while (this.#current.parent) this.#close(text.length);
   }
 
-  /** Returns where to go on. */
+  /** Reads a tag. Returns the offset at which the walk goes on. */
   #tag(start: number, isEndTag: boolean) {
     const tag = tagAt(this.#text, start);
     if (!tag) {
@@ -109,7 +109,7 @@ class MarkupWalker<Context> {
     return tag.end;
   }
 
-  /** Returns where to go on: behind the tag, or behind the raw text in the element. */
+  /** Opens an element. Returns where the walk goes on: behind the tag, or behind the element's raw text. */
   #startTag(tag: Tag) {
     const { name, start, end } = tag;
     if (this.#current.language !== 'html' && foreignBreakouts.has(name)) this.#leaveForeign(start);
@@ -153,14 +153,14 @@ class MarkupWalker<Context> {
     return end;
   }
 
-  /** Closes the current element. Without `end`, something else than its end tag closes it. */
+  /** Closes the current element. Without `end`, another tag or the text's end closes it. */
   #close(start: number, end = start) {
     const closed = this.#current;
     this.#current = closed.parent ?? closed;
     this.#visitor.close?.(closed.name, { start, end }, closed.context);
   }
 
-  /** Closes SVG and MathML around what starts at an offset. */
+  /** Closes the SVG and MathML elements around a tag that starts at an offset. */
   #leaveForeign(start: number) {
     while (this.#current.language === 'svg' || this.#current.language === 'math') this.#close(start);
   }
@@ -188,7 +188,7 @@ function rawEnd(text: string, from: number, name: string) {
   const tag = name === 'script' ? '<!(?=--)|-->|</?script' : `</${name}`;
   const mark = new RegExp(`${tag}(?=[\\t\\n\\f\\r />])`, 'gi');
   mark.lastIndex = from;
-  // 1 in a comment, 2 in a script in a comment.
+  // 0 outside of comments, 1 in a comment, 2 in a script in a comment, whose end tag does not count.
   let depth = 0;
   for (let match = mark.exec(text); match; match = mark.exec(text)) {
     if (match[0] === '<!') depth ||= 1;

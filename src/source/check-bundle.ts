@@ -52,7 +52,7 @@ export function flawOf(written: WrittenEmbeds, id: string, environment: string):
   const flaw = (isWritten && certain) || (written.has('passes') && passedToIsland);
   if (!flaw) return written.has('names') ? perhaps : undefined;
 
-  // A site cannot change a package, and the text of a `?raw` import may be an example.
+  // Only warned of: a site cannot change a package, and the text of a `?raw` import may be an example.
   const isOnlyWarned = id.includes('/node_modules/') || /[?&]raw\b/.test(id);
   return isOnlyWarned ? perhaps : flaw;
 }
@@ -134,7 +134,7 @@ function reachOf(
   const pages = new Set(onDemand.map(({ entrypoint }) => fileOf(join(folders.root, entrypoint))));
   let reach: Reach = 'prerendered';
 
-  // Importers are added to the set while it is walked through.
+  // The loop also visits the importers that it adds to the set.
   const seen = new Set([id]);
   for (const each of seen) {
     const { importers = [], dynamicImporters = [], isEntry = false } = context.getModuleInfo(each) ?? {};

@@ -24,10 +24,10 @@ type MentionKind = 'writes' | 'passes' | 'names' | 'imports';
 /** All that a module does with embeds. */
 export type WrittenEmbeds = ReadonlySet<MentionKind>;
 
-/** The meaning of a tag where a node of the tree stands; `undefined` in an example. */
+/** What an embed's tag at a node of the syntax tree counts as; `undefined` in an example: as nothing. */
 type Use = MentionKind | undefined;
 
-/** Stands for an expression of a template literal, in private characters that no source contains. */
+/** What `${…}` in a template literal is replaced with: private-use characters, which no source contains. */
 const placeholder = (index: number) => `\ue000${index}\ue001`;
 
 /** The element's start tag: `<snippet-embed id=` or `<snippet-embed${…}>`, but not `<snippet-embedded>`. */
@@ -86,7 +86,7 @@ class MentionFinder {
     const text = pieces.join('').replace(exampleMarkup, '');
     if (use && embedNamePattern.test(text)) this.mentions.add(elementOpening.test(text) ? use : 'names');
 
-    // An expression whose placeholder is gone stood in an example.
+    // An expression whose placeholder is gone stood in an example, so embeds in it do not count.
     for (const [index, expression] of expressions.entries()) {
       this.visit(expression, text.includes(placeholder(index)) ? use : undefined);
     }
@@ -105,14 +105,14 @@ class MentionFinder {
 
   /** @param passed the arguments of an element creator: a name or a component, props and children. */
   #visitCreation(passed: SyntaxNode[], use: Use) {
-    // The name is the first argument, or the second or third behind the renderer's own.
+    // The name is the first argument, or the second or third, behind arguments for the renderer itself.
     const names = passed.slice(0, 3).map(literalText);
     const props = passed.flatMap(({ properties = [] }) => properties.map(propertyName));
     const isIsland = props.includes('server:component-directive');
     const isExample = props.includes('data-snippets-ignore') || names.some((name) => codeTagName.test(name));
 
     const isElement = names.some((name) => name.toLowerCase() === elementName);
-    // Outside an island, `imports` is enough: the integration sees the element where a page renders it.
+    // A `<Snippet>` is added only in a server island: elsewhere, its element is found in the rendered page.
     const isPassedComponent = use === 'passes' && this.mentions.has('imports') && names.includes('Snippet');
     if (use && (isElement || isPassedComponent)) this.mentions.add(use);
 

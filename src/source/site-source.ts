@@ -21,7 +21,7 @@ export class SiteSource {
   readonly base: string;
   /** Replaced when Astro resolves routes again, while a dev server runs. */
   routes: readonly IntegrationResolvedRoute[];
-  /** Set when pages have been bundled, or when a dev server starts. A sync has no modules. */
+  /** Set when pages have been bundled, or when a dev server starts. Unset in `astro sync`. */
   modules: ModuleGraph | undefined;
   /** Files that mention embeds and that Vite has loaded. Some are outside the project, as in a workspace. */
   readonly loaded: Set<string> = new Set();

@@ -22,7 +22,7 @@ export interface SourceEmbed {
   id: string | undefined;
   /** The attributes of the tag, as they are written; empty for a definition. */
   attributes: string;
-  /** Whether it is in a heading of Markdown, which `<h2>` is not: Astro makes no slug for that. */
+  /** Whether it is in a Markdown heading (`## …`), from which Astro makes a slug. `<h2>` does not count. */
   inHeading: boolean;
   /** Whether it is in the frontmatter of Markdown. */
   inFrontmatter: boolean;

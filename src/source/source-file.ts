@@ -32,10 +32,10 @@ export const frontmatterOf = (text: string): string => frontmatter.exec(text)?.[
 export const blankOut = (text: string, pattern: RegExp): string =>
   text.replace(pattern, (match) => match.replace(/[^\n]/g, ' '));
 
-/** The file of a path or a module's id: with slashes, without a query. */
+/** The path of a module's file, by its id or a path: with forward slashes, without a query. */
 export const fileOf = (id: string): string => id.replace(/[?#].*$/, '').replaceAll('\\', '/');
 
-/** The path of a file or a module's id from a folder, with slashes. */
+/** The path of a file, or of a module by its id, relative to a folder and with forward slashes. */
 export const relativeSource = (id: string, folder: string): string =>
   posix.relative(fileOf(folder), fileOf(id));
 

@@ -15,7 +15,7 @@ import { fileOf, relativeSource } from './source-file.ts';
 /** Modules through which a page may show any entry of any collection. */
 const collectionModules = /astro:content|data-layer-content/;
 
-/** Props of `<Snippet>` that its tag has to write. Astro adds and removes others, such as those of a slot. */
+/** Props that a `<Snippet>` gets only from its tag. Astro adds and removes others, such as `slot`. */
 const writtenProps = ['id', 'of', 'params', 'as', 'optional'];
 
 /** Routes of generated images, such as `/og/[slug].png`. */
@@ -29,14 +29,14 @@ const imageRoute = /\.(?:png|jpe?g|webp|avif|gif|svg)$/;
 export class SourceSearch {
   readonly source: SiteSource;
   #embeds: SourceEmbed[] | undefined;
-  /** By the entry modules of pages. */
+  /** The embeds in the modules behind a page, by the page's entry module. */
   readonly #embedsByEntry: Map<string, SourceEmbed[]> = new Map();
 
   constructor(source: SiteSource) {
     this.source = source;
   }
 
-  /** Says where an embed, or a snippet on any page, is written. Bound, to be passed around. */
+  /** Says where an embed, or a snippet on any page, is written. An arrow function, to be passed around. */
   readonly whereWritten: PlaceOf = ({ id, file, line = 1, code, isDoubtful = false }) => {
     const { publicDir, root } = this.source.folders;
     const copied = join(publicDir, file ?? '');
@@ -89,7 +89,7 @@ export class SourceSearch {
     );
   }
 
-  /** Warns of embeds in frontmatter where the site draws images. */
+  /** Warns of embeds in frontmatter if an endpoint generates images, in which the tags would be shown. */
   imageWarnings(): string[] {
     const route = this.source.routes.find(
       ({ type, pattern }) => type === 'endpoint' && imageRoute.test(pattern),
@@ -134,11 +134,11 @@ export class SourceSearch {
     const known = this.#embedsByEntry.get(entry);
     if (known) return known;
 
-    // Imports are added to the set while it is walked through.
+    // The loop also visits the imports that it adds to the set.
     const ids = new Set([fileOf(join(folders.root, entry))]);
     for (const id of ids) for (const imported of modules.importsOf(id)) ids.add(imported);
 
-    // An entry without any import is not in the graph under this id: a page of a package, for example.
+    // An entry without imports is not in the graph by this id, like a page of a package: all embeds stay.
     const isUnknown = ids.size === 1;
     const files = new Set(ids.values().map(fileOf));
     const showsContent = ids.values().some((id) => collectionModules.test(id));
@@ -160,9 +160,8 @@ export class SourceSearch {
   /**
    * "written in src/a.md:2, src/b.md:2 and 3 more places"; empty without an embed.
    *
-   * @param options.isInAll Whether the embeds are in all of the places. An embed of one page is in one of
-   * them.
-   * @param options.isDoubtful Whether another place is possible.
+   * @param options.isInAll Whether "and" joins the places. An embed of one page is in one of them: "or".
+   * @param options.isDoubtful Whether the embed may be written elsewhere.
    */
   #describe(embeds: SourceEmbed[], { isInAll = false, isDoubtful = false } = {}) {
     const places = this.#placesOf(embeds);
@@ -200,7 +199,7 @@ function candidatesIn(embeds: SourceEmbed[], id: string | undefined, page: strin
   const computed = embeds.filter((embed) => embed.id === undefined);
   if (page === undefined) return literal.length > 0 ? literal : computed;
 
-  // A source that has the name of the page comes first.
+  // A source file that is named like the page comes first.
   const isNamed = ({ file }: SourceEmbed) => Number(page.includes(parse(file).name));
   return [...literal.sort((a, b) => isNamed(b) - isNamed(a)), ...computed];
 }
@@ -212,8 +211,8 @@ const moduleExtensions = 'astro,js,cjs,mjs,jsx,ts,cts,mts,tsx,vue,svelte';
 const isContent = (file: string) => contentExtensions.split(',').includes(extname(file).slice(1));
 
 /**
- * Content anywhere in the project, modules in `srcDir`, and the files that Vite has loaded. Leaves out
- * packages, the output, files that are copied to it, and hidden folders.
+ * Lists the files that may write embeds: content anywhere in the project, modules in `srcDir`, and files that
+ * Vite has loaded. Leaves out packages, the output, files that are copied to it, and hidden folders.
  */
 function listSources({ folders, loaded }: SiteSource) {
   const { root, srcDir, publicDir, outDir } = folders;

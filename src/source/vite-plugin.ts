@@ -18,7 +18,7 @@ const mention = new RegExp(
   'i',
 );
 
-/** Ids of style sheets: `theme.scss?inline`, `Card.astro?astro&type=style`. Their text is no JavaScript. */
+/** Ids of style sheets: `theme.scss?inline`, `Card.astro?astro&type=style`. Not parsed as JavaScript. */
 const styleModule = /\.(?:css|scss|sass|less|styl|stylus|pcss|postcss)(?:$|\?)|[?&]type=style/;
 
 interface SourcePluginOptions {
@@ -48,7 +48,7 @@ export function sourcePlugin({ source, astro, logger, onMention }: SourcePluginO
     enforce: 'post',
 
     load: {
-      // Runs before Astro's compiler, whose own error names neither file nor line.
+      // Runs before Astro's compiler, whose own error for such a source lacks the file and the line.
       order: 'pre',
       filter: { id: astro >= 7 ? /\.mdx$/ : /\.(?:astro|mdx)$/ },
       async handler(id) {
@@ -70,7 +70,7 @@ export function sourcePlugin({ source, astro, logger, onMention }: SourcePluginO
         const { placeIn } = await import('./source-embeds.ts');
 
         const file = fileOf(id);
-        // Modules of this package name the element, too.
+        // Modules of this package also name the element, and are skipped: only those of the site are checked.
         if (file.startsWith(ownFolder)) return;
         await onMention();
 
@@ -107,7 +107,7 @@ export function sourcePlugin({ source, astro, logger, onMention }: SourcePluginO
     },
 
     generateBundle: {
-      // Astro takes small scripts out of the bundle and puts them into pages.
+      // Runs before Astro moves small scripts from the bundle into pages, where they would not be checked.
       order: 'pre',
       async handler(_options, bundle) {
         const { name: environment } = this.environment;
