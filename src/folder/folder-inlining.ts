@@ -6,23 +6,23 @@ import { isTemporary } from '../files/write.ts';
 import type { GeneratedSite } from '../inlining/generated-site.ts';
 import { listSiteFiles, type SiteFile, type SiteFiles } from '../output/site-files.ts';
 
-/** A folder that a generator has written, and where the site with its snippets goes. Paths are absolute. */
+/** The folder that a generator has written, and the one to publish with snippets. Paths are absolute. */
 export interface FolderInlining extends Pick<GeneratedSite, 'settings' | 'logger' | 'manifestFile'> {
   /** The folder from which messages show paths. */
   cwd: string;
   /** The folder that the generator has written. */
   from: string;
-  /** The folder to publish: the same, or another that gets all of its files. */
+  /** The folder to publish: the same as `from`, or another, to which all files of `from` are written. */
   to: string;
 }
 
-/** Whether a file is in the folder to publish already, where an earlier run may have inlined its snippets. */
+/** Whether a file is in the folder to publish: an earlier run may have inlined snippets into it. */
 export const isPublished = ({ file, name }: SiteFile, { to }: FolderInlining): boolean =>
   file === join(to, name);
 
 /**
- * Lists the files of the site to publish: those of the generator, and what earlier runs have left in the
- * output besides these. Removes the temporary files of a run that was killed.
+ * Lists the files of the site to publish: those of the generator, and others that earlier runs have left in
+ * the output. Removes the temporary files of a run that was killed.
  */
 export function listFiles(inlining: FolderInlining): SiteFiles {
   const { from, to, manifestFile, settings } = inlining;
@@ -37,12 +37,12 @@ export function listFiles(inlining: FolderInlining): SiteFiles {
     }
     const source = join(from, name);
     const hasSource = file !== source && existsSync(source) && !isRecord(source);
-    // The generator's file replaces the published one.
+    // A published file is left out if the generator has a file of that name, which replaces it.
     return isRecord(file) || (hasSource && isPublished(siteFile, inlining));
   });
 }
 
-/** @throws UserError if one folder is inside the other, or if the record would be published */
+/** Checks the folders. @throws UserError if one is inside the other, or the record would be published */
 export function refuseFolders({ cwd, from, to, manifestFile }: FolderInlining): void {
   const output = existsSync(to) ? realpathSync(to) : to;
   const input = realpathSync(from);

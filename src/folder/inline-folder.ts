@@ -45,24 +45,24 @@ export async function inlineFolder(inlining: FolderInlining): Promise<void> {
   }
 }
 
-/** A compressed file that does not hold the new bytes of its page. */
+/** A compressed file of a page that has to be written again, as it does not hold the page's new bytes. */
 interface OutdatedCopy {
   copy: SiteFile;
   page: SiteFile;
 }
 
-/** One run, step by step. */
+/** One run of `inline` on a folder, step by step. */
 class FolderRun {
   readonly #site: FolderSite;
   readonly #files: SiteFiles;
   readonly #lastRun: LastRun;
   readonly #staged: StagedFiles;
-  /** The hashes that the files with embeds have until they are written, by name. */
+  /** The hashes of the files before they are written, by name: of those with embeds, or inlined before. */
   readonly #currentHashes: Map<string, string>;
   /** Compressed files by the names of their pages. */
   readonly #compressed: ReadonlyMap<string, SiteFile[]>;
   readonly #outdatedCopies: OutdatedCopy[] = [];
-  /** The names of files of the last run that now show something else. */
+  /** The names of files of the last run whose bytes change in this run. */
   readonly #updated: string[] = [];
 
   constructor(inlining: FolderInlining, files: SiteFiles, lastRun: LastRun, staged: StagedFiles) {
@@ -84,8 +84,8 @@ class FolderRun {
       this.#warnOfDropped(inlined);
       await this.#publish(inlined);
     } catch (error) {
-      // Close before anything else: an answer to an aborted HTTP/2 stream would crash Node, and the report
-      // would be lost.
+      // Close the connections first: an answer to an aborted HTTP/2 stream would crash Node before the error
+      // is reported.
       await fetcher.close().catch(() => {});
       await this.#keepLastRecord(error as Error);
       throw error;
@@ -94,7 +94,7 @@ class FolderRun {
     this.#logChanges();
   }
 
-  /** Finds the embeds of all files. Puts the last record aside if it is no longer what the folder holds. */
+  /** Finds the embeds of all files. Moves the last record aside if the generator has overwritten files. */
   async #scan(): Promise<ScannedSite> {
     const { manifestFile } = this.#site;
     const scannable = this.#files.scannable.map((file) => this.#lastRun.withGenerated(file));
@@ -107,7 +107,7 @@ class FolderRun {
     return scanned;
   }
 
-  /** Stages a page with its snippets. @throws UserError if the file has changed since it was scanned */
+  /** Stages a page with its snippets, to be written at the end. @throws UserError if its file has changed */
   #stage(page: ScannedFile, inline: (generated: Buffer) => InlinedPage): WrittenPage {
     const { file, name, generated } = page;
     const currentBytes = readFileSync(file);
@@ -128,7 +128,7 @@ class FolderRun {
     return { inlinedPage, leftovers };
   }
 
-  /** @throws UserError if a file contains the API key */
+  /** Checks the files before they are written. @throws UserError if one contains the API key */
   async #verify(): Promise<void> {
     const { verifier, logger } = this.#site;
     await verifier.checkUnscanned(this.#files.unscanned);
@@ -150,7 +150,7 @@ class FolderRun {
       const { file, name } = siteFile;
       const wasRecorded = isPublished(siteFile, this.#site) && this.#lastRun.hasFile(name);
       if (!wasRecorded || recorded.has(name)) return false;
-      // A file with an embed was written again, and is excluded now.
+      // One with an embed shows no snippet: the generator wrote it again, and it is excluded now.
       return !embedNamePattern.test(readFileSync(file, 'latin1'));
     });
     if (dropped.length === 0) return;
@@ -161,14 +161,14 @@ class FolderRun {
   }
 
   async #publish(inlined: Manifest): Promise<void> {
-    // A command of `refresh --after` that has not succeeded has still to make its files.
+    // If a command of `refresh --after` has not succeeded, its files are still out of date after this run.
     const record: Manifest = { ...inlined, afterPending: this.#lastRun.record?.afterPending };
     const copyNames = this.#outdatedCopies.map(({ copy }) => copy.name);
     const stagedNames = new Set([...this.#currentHashes.keys(), ...copyNames]);
     await publishFolder(this.#site, record, this.#staged, this.#currentHashes, stagedNames);
   }
 
-  /** Keeps the last record with its pack, and removes the pack of this run. */
+  /** After a failure: keeps the last record and its pack (the generated pages), removes this run's pack. */
   async #keepLastRecord(error: Error): Promise<void> {
     const { manifestFile } = this.#site;
     const { manifest: lastRecord } = await readManifest(lastRecordFile(manifestFile));
@@ -188,13 +188,13 @@ class FolderRun {
   }
 }
 
-/** URLs as most servers name pages. How people link to the pages of an unknown generator is not known. */
+/** How most servers name pages. It is an assumption, as the URLs of an unknown generator are not known. */
 const usualUrls = { base: '/', trailingSlash: 'ignore', format: 'preserve' } as const;
 
 function toFolderSite(inlining: FolderInlining, { record, keptHashes }: LastRun): FolderSite {
   const { to, logger } = inlining;
   const settings = { ...inlining.settings };
-  // A run without a key leaves no record, so the files of the last run could never be updated again.
+  // Without an API key, a run leaves no record, and files of the last run could never be updated: fail.
   if (keptHashes.size > 0) settings.missingKey = 'error';
   return {
     ...inlining,

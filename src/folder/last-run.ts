@@ -13,30 +13,30 @@ import { listPacks } from '../record/record-paths.ts';
 import type { FolderInlining } from './folder-inlining.ts';
 
 /**
- * Where the record of a folder is while it is not what the folder holds. In its own place there is none then,
- * so that `check` and `refresh` ask for a run, and the next run reads the record from here:
+ * The path of a record that does not match its folder's files. At the usual path there is no record then, so
+ * that `check` and `refresh` ask for a run of `inline`, which reads this one. It is there while:
  *
  * - The generator has written recorded files again. The record of the last run is moved here before snippets
- *   are fetched. If the run fails, nothing was written, and the record stays here, or where it was.
+ *   are fetched. If the run fails, nothing was written, and the record stays here.
  * - The run is writing. The new record is here, with the hashes of each file before and after. If the run is
- *   killed, the next one knows both states of a file. When all files are written, the record gets its own
- *   place, and this one is removed.
+ *   killed, the next one recognizes files in both states. When all files are written, the record moves to the
+ *   usual path.
  */
 export const unfinishedPath = (manifest: string): string => `${manifest}.unfinished`;
 
-/** The file with the record of the last run, whether that is finished or not. */
+/** The path of the last run's record, even if that run was not finished. */
 export const lastRecordFile = (manifest: string): string =>
   [manifest, unfinishedPath(manifest)].find(existsSync) ?? manifest;
 
-/** What the last run has left: its record, and the files that it has inlined as they were generated. */
+/** What the last run of `inline` left: its record, and the generated version of each file it inlined into. */
 export class LastRun {
   /** `undefined` if there is no record that can be read. */
   readonly record: Manifest | undefined;
-  /** The hashes of the files that are as the run left them, by name. Their snippets are inlined again. */
+  /** Hashes of the files that are as the last run left them, by name. Their snippets are inlined again. */
   readonly keptHashes: ReadonlyMap<string, string>;
-  /** The files of the record, by name. */
+  /** The files on the record of the last run, by name. */
   readonly #files: ReadonlyMap<string, RecordedFile>;
-  /** `undefined` if the files as they were generated are lost. */
+  /** Reads the files as they were generated; `undefined` if these are lost. */
   readonly #pack: PackReader | undefined;
 
   /** @param published the files of the output */
@@ -51,12 +51,12 @@ export class LastRun {
     this.keptHashes = this.#hashKeptFiles(published);
   }
 
-  /** Whether the run has inlined snippets into the file of this name. */
+  /** Whether the last run has inlined snippets into the file of this name. */
   hasFile(name: string): boolean {
     return this.#files.has(name);
   }
 
-  /** Returns a file as it can be scanned: with what was generated, if the file is as the run left it. */
+  /** Returns the file, together with its generated version if the file is as the last run left it. */
   withGenerated(file: ScannableFile): ScannableFile {
     const recorded = this.#files.get(file.name);
     const pack = this.#pack;
@@ -65,8 +65,8 @@ export class LastRun {
   }
 
   /**
-   * Finds the snippets of the run that a file still shows without an embed: a later step has changed the
-   * file, and there are new embeds in it.
+   * Finds the snippets of the last run that a file still shows although it has no embed for them: a step
+   * after that run has changed the file, and added other embeds.
    *
    * @param name the name of a published file
    */
@@ -80,7 +80,7 @@ export class LastRun {
       (index) => !embeddedKeys.has(record.snippets[index]?.key ?? ''),
     );
     if (otherSnippets.length === 0) return [];
-    // The generator has written the same as before, which shows no snippets yet.
+    // If the generator has written the same bytes as before, the file has only embeds, and shows no snippet.
     if (!this.keptHashes.has(name) && this.#pack?.read(file).equals(generated)) return [];
 
     return findDisplayed(generated, otherSnippets, file, record).map((index) => ({
@@ -91,7 +91,7 @@ export class LastRun {
 
   #hashKeptFiles(published: readonly ScannableFile[]): Map<string, string> {
     const hashes = new Map<string, string>();
-    // Without a pack, no file can be inlined again.
+    // Without the files as they were generated (the pack), snippets cannot be inlined again.
     if (!this.#pack) return hashes;
     for (const { file, name } of published) {
       const recorded = this.#files.get(name);
@@ -103,7 +103,7 @@ export class LastRun {
   }
 }
 
-/** A file as the last run left it. Snippets are inlined into what was generated, not into the file. */
+/** A file as the last run left it. Its generated version, not its own bytes, gets the snippets. */
 class KeptFile implements ScannableFile {
   readonly #published: ScannableFile;
   readonly name: string;
@@ -122,7 +122,7 @@ class KeptFile implements ScannableFile {
   }
 }
 
-/** Reads what the last run has left. Warns if anything of that is lost, and the run goes on without. */
+/** Reads what the last run has left. If something is lost, warns, and the new run goes on without it. */
 export async function openLastRun(
   { cwd, manifestFile, logger }: FolderInlining,
   published: readonly ScannableFile[],
@@ -142,6 +142,6 @@ export async function openLastRun(
   return new LastRun(record, pack?.flaw ? undefined : pack, published);
 }
 
-/** Whether there was a record that cannot be read. A pack without a record is what a deleted one has left. */
+/** Whether there was a record that cannot be read, or was deleted: then its pack is still there. */
 const isLost = (flaw: ManifestFlaw | undefined, manifest: string): boolean =>
   flaw !== undefined && (flaw !== 'is missing' || listPacks(manifest).length > 0);

@@ -10,12 +10,12 @@ import { writeManifest } from '../record/manifest-file.ts';
 import type { FolderInlining } from './folder-inlining.ts';
 import { unfinishedPath } from './last-run.ts';
 
-/** A folder while its snippets are inlined. */
+/** A folder as a site whose snippets are being inlined. */
 export interface FolderSite extends GeneratedSite, FolderInlining {}
 
 /**
- * Writes all files of a folder, and its record. Until all of them are written, the record is at the
- * `unfinishedPath`, and has both hashes of each file, as the process may be killed.
+ * Writes all files of a folder, and its record. Until then, the record is at the `unfinishedPath`, and has
+ * the old and the new hash of each file, as the process may be killed.
  *
  * @param previousHashes the hashes that the files of the record have until they are written, by name
  * @param stagedNames the names of all staged files
@@ -29,7 +29,7 @@ export async function publishFolder(
 ): Promise<void> {
   const { manifestFile, fetcher } = site;
   const unfinishedRecord = unfinishedPath(manifestFile);
-  // Children instead of snippets leave no record.
+  // If embeds show their children, because there is no API key, no record is written.
   if (fetcher.showsChildren) rmSync(unfinishedRecord, { force: true });
   else writeManifest(unfinishedRecord, announceFiles(record, previousHashes));
   rmSync(manifestFile, { force: true });
@@ -40,7 +40,7 @@ export async function publishFolder(
   rmSync(unfinishedRecord, { force: true });
 }
 
-/** Makes a record of files that still have their previous hashes, and expect those of the given record. */
+/** Makes a record from before the files are written: their old hashes, and the new ones as expected. */
 function announceFiles(record: Manifest, previousHashes: ReadonlyMap<string, string>): Manifest {
   const files = record.files.map((file) => ({
     ...file,
@@ -50,7 +50,7 @@ function announceFiles(record: Manifest, previousHashes: ReadonlyMap<string, str
   return { ...record, files };
 }
 
-/** Copies what the generator has written, besides files that are staged and a record that is there. */
+/** Copies the generator's other files to the output: neither staged files nor the folder of a record. */
 async function copyOtherFiles(
   { from, to, manifestFile }: FolderSite,
   stagedNames: ReadonlySet<string>,

@@ -14,21 +14,21 @@ import { possibleHashes } from './file-states.ts';
 /** A page, or an entry of a collection, that only a build can update. */
 export interface PageToBuild {
   name: string;
-  /** The end of a sentence that begins with the name. */
+  /** Why only a build can update it: the end of a sentence that begins with the name. */
   reason: string;
 }
 
 /** How the files of an output differ from its record. */
 export interface OutputComparison {
-  /** Files that do not show what the record says: missing, rolled back, or without snippets. */
+  /** Files that a build has to write: missing, rolled back, without snippets, or with other contents. */
   toBuild: PageToBuild[];
-  /** The names of files that another program has written, and that still show the contents on record. */
+  /** The names of files that another program changed, but that still show the contents on record. */
   modified: string[];
 }
 
 /**
  * Compares the files of an output with its record: it may have been deleted, rolled back, or built without
- * the integration. Sizes and times are compared first, and bytes where these differ.
+ * the integration. A file whose size and time are as recorded is not read; all others are compared by bytes.
  */
 export async function compareOutput(manifest: Manifest): Promise<OutputComparison> {
   const { output, files, snippets } = manifest;
@@ -77,14 +77,14 @@ function reasonForChange(
   return undefined;
 }
 
-/** The warning about files that another program has written. */
+/** The warning about files that another program has changed, so that a refresh does not write to them. */
 export const describeModified = (names: readonly string[]): string =>
   `Changed after the build, and still with the contents on record: ${listNames(names)}. A refresh does not write to these.`;
 
 /** Says whether a file holds an embed that has still to be replaced. */
 export type EmbedFinder = (file: ReadableFile) => boolean;
 
-/** Finds embeds in files, except those that a snippet's own content quotes. */
+/** Finds embeds in files. Those that the content of a snippet quotes do not count: they stay in the page. */
 export function embedFinder(snippets: Manifest['snippets'] = []): EmbedFinder {
   let quotedUses: SnippetUses | undefined;
   const readQuotedUses = () => {
@@ -99,7 +99,7 @@ export function embedFinder(snippets: Manifest['snippets'] = []): EmbedFinder {
     const { embeds, invalid } = readEmbeds(file, new Map());
     if (invalid.length > 0) return true;
     if (embeds.length === 0) return false;
-    // Contents are read when a file has an embed: most outputs have none.
+    // Contents are searched for quoted embeds only once a file has an embed: most outputs have none left.
     quotedUses ??= readQuotedUses();
     const quoted = quotedUses;
     return embeds.some(({ request }) => !quoted.has(request.key));
@@ -107,8 +107,10 @@ export function embedFinder(snippets: Manifest['snippets'] = []): EmbedFinder {
 }
 
 /**
- * Finds which snippets, given by their indexes in the record, a changed file displays, by the text of their
- * contents. A snippet whose content is not known counts as displayed.
+ * Finds which snippets a changed file still displays, by the text of their contents. A snippet whose content
+ * is not known counts as displayed.
+ *
+ * @param indexes the snippets to look for, by their indexes in the record
  */
 export function findDisplayed(
   bytes: Buffer,
@@ -126,5 +128,5 @@ export function findDisplayed(
   });
 }
 
-/** A minifier may change any white space. */
+/** Removes white space before texts are compared, as a minifier may have changed it. */
 const withoutWhiteSpace = (text: string) => text.replace(/\s+/g, '');

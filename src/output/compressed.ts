@@ -6,11 +6,11 @@ import { statsOf } from '../files/read.ts';
 import { hashOf } from '../record/manifest.ts';
 import type { SiteFile } from './site-files.ts';
 
-/** A format in which servers send a file that lies compressed beside the original. */
+/** A compression, such as gzip, whose files lie beside the originals for servers to send. */
 interface CompressionFormat {
   decode(bytes: Buffer, options: { maxOutputLength: number }): Buffer;
   encode(bytes: Buffer, options: object, done: (error: Error | null, encoded: Buffer) => void): void;
-  /** What makes the output as small as possible: a file is compressed once, and sent many times. */
+  /** Options for the smallest result, even if slow: a file is compressed once, and sent many times. */
   options: object;
 }
 
@@ -37,13 +37,13 @@ const formatOfFile = ({ file }: SiteFile): CompressionFormat | undefined =>
 /** The name of the original: `index.html` for `index.html.gz`. */
 export const withoutSuffix = (compressed: string): string => compressed.slice(0, -extname(compressed).length);
 
-/** How many bytes longer a page may have been when it was copied. A file that holds more is no copy of it. */
+/** How many bytes a copy may hold beyond its page, which may have been longer. With more, it is no copy. */
 const copySizeSlack = 4 * 1024 * 1024;
 
 /**
- * Hashes what a copy of a page holds, decompressed if it is compressed.
+ * Hashes what a copy of a page (a compressed file, or one with the same bytes) holds when decompressed.
  *
- * @param pages what the copy may hold, which bounds how much is decompressed
+ * @param pages the versions of the page that the copy may hold; their size limits how much is decompressed
  * @returns `undefined` if the copy is missing, holds far more than a page, or cannot be decompressed
  */
 export function hashOfCopy(copy: SiteFile, pages: readonly Buffer[]): string | undefined {
@@ -59,14 +59,14 @@ export function hashOfCopy(copy: SiteFile, pages: readonly Buffer[]): string | u
   }
 }
 
-/** The bytes of a copy of a page: the page itself, or compressed if the copy is. */
+/** The bytes to write to a copy of a page: those of the page, compressed if the copy's name says so. */
 export async function pageCopyOf(page: Buffer, copy: SiteFile): Promise<Buffer> {
   const format = formatOfFile(copy);
   if (!format) return page;
-  // Zstandard would set aside 100 MB if the length of the input were not known.
+  // The length of the input is passed, since Zstandard would set aside 100 MB without it.
   return promisify(format.encode)(page, { ...format.options, pledgedSrcSize: page.length });
 }
 
-/** Why a copy is refused, as the end of a sentence that begins with its name. */
+/** Why a copy is not overwritten, as the end of a sentence that begins with the copy's name. */
 export const describeMismatch = (copy: SiteFile, page: string): string =>
   `${formatOfFile(copy) ? 'does not decompress to' : 'is not a copy of'} ${page}`;

@@ -4,17 +4,17 @@ import { statsOf, wasWrittenAfter } from '../files/read.ts';
 import { forEachYielding } from '../files/turns.ts';
 import { hashOf, type Manifest, type RecordedFile } from '../record/manifest.ts';
 
-/** How many earlier hashes of a file are recorded, to recognize a file that was rolled back. */
+/** The number of earlier hashes recorded for a file, to recognize one that was rolled back. */
 const maxPreviousHashes = 3;
 
 /**
  * The part of a file's record that says which bytes it has. A file of the output is in one of these states:
  *
- * - As the record says, by `size` and `modifiedAt`, or else by `hash`. A file with one of the `expectedHashes`
- *   counts as well: a killed run has written it.
+ * - As the record says, by `size` and `modifiedAt`, or else by `hash`. A file with one of the
+ *   `expectedHashes` counts as well: a killed run has written it.
  * - Missing, or rolled back to one of the `previousHashes`.
  * - Written again by the generator, and without snippets: the file holds embeds.
- * - Changed by another program, which has no hash on record. The file may still show the recorded contents.
+ * - Changed by another program, so its hash is not on record. It may still show the recorded contents.
  */
 export type FileState = Pick<RecordedFile, 'size' | 'modifiedAt' | 'hash' | 'previousHashes'>;
 
@@ -22,10 +22,11 @@ export type FileState = Pick<RecordedFile, 'size' | 'modifiedAt' | 'hash' | 'pre
 type FileStats = { size: number; mtimeMs: number };
 
 /**
- * Brings the files of a new record to the state in which later steps of the build, such as a minifier, have left
- * them, without files that a later step deleted. The hashes of the last build's record become previous ones.
+ * Updates the hashes, sizes and times of a new record to what later steps of the build, such as a minifier,
+ * have made of the files. Files that they deleted are left out. Hashes of the last build become previous.
  *
- * @param inlinedAt when snippets were inlined, in milliseconds since the epoch; `undefined` if no step came later
+ * @param inlinedAt when snippets were inlined, in milliseconds since the epoch; `undefined` if no step
+ *   followed
  */
 export async function finalizeFiles(
   { output, files }: Manifest,
@@ -55,7 +56,7 @@ export async function finalizeFiles(
   return finalized;
 }
 
-/** The state of a file that was just written. The hashes of its last record become previous, latest first. */
+/** What to record of a file that was just written. The hashes on record become previous, latest first. */
 export function toFileState(
   { size, mtimeMs }: FileStats,
   hash: string,
@@ -71,7 +72,7 @@ export function toFileState(
   };
 }
 
-/** The hashes that a file may have now: as on record, or as an interrupted refresh or `inline` writes it. */
+/** The hashes that a file may have if only we wrote it: as recorded, or from a killed refresh or `inline`. */
 export const possibleHashes = ({ hash, expectedHashes = [] }: RecordedFile): Set<string> =>
   new Set([hash, ...expectedHashes]);
 

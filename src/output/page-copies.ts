@@ -14,7 +14,7 @@ export interface SiteFolder {
   shown: string;
 }
 
-/** The output, and those copies of it on record that still exist. */
+/** The output, and the copies that adapters made of it, as recorded, if they still exist. */
 export function siteFolders({ output, outputCopies = [] }: Manifest, cwd: string): SiteFolder[] {
   const directories = [output, ...outputCopies.filter(existsSync)];
   return directories.map((directory, index) => {
@@ -22,14 +22,14 @@ export function siteFolders({ output, outputCopies = [] }: Manifest, cwd: string
   });
 }
 
-/** A file in one of the folders. In a copy, people know it by its path from the working directory. */
+/** A file in one of the folders. In a copy of the output, its name is the path from the working directory. */
 export function fileIn({ directory, isCopy, shown }: SiteFolder, name: string): SiteFile {
   return { file: join(directory, name), name: isCopy ? posix.join(shown, name) : name };
 }
 
 /**
  * Lists the files that have to hold the same as a page: compressed ones beside it, copies on record, and the
- * page in each copy of the output, even where it is missing there, as a build would put it there.
+ * page in each copy of the output, even if that file is missing, as a build would write it.
  */
 export function listPageCopies(
   folders: readonly SiteFolder[],

@@ -27,7 +27,7 @@ export interface UnscannedFile extends SiteFile {
   readonly isCode: boolean;
 }
 
-/** The files of a site, each list sorted by name. Binary files are in none. */
+/** The files of a site, each list sorted by name. Binary files are in no list. */
 export interface SiteFiles {
   scannable: ScannableFile[];
   unscanned: UnscannedFile[];
@@ -35,7 +35,7 @@ export interface SiteFiles {
   compressed: SiteFile[];
 }
 
-/** Joins its path when asked: the paths of a large site would take as much memory as its embeds. */
+/** Joins `file` on each access: kept paths of a large site would take as much memory as its embeds. */
 class OutputFile implements ScannableFile {
   readonly #folder: string;
   readonly name: string;
@@ -56,7 +56,7 @@ class OutputFile implements ScannableFile {
  * Lists the files of a site by what can be done with them, in the same order on every disk.
  *
  * @param exclude the glob patterns of the option `exclude`
- * @param isLeftOut says which files do not count at all
+ * @param isLeftOut says which files are in no list
  */
 export function listSiteFiles(
   folders: readonly string[],
@@ -93,7 +93,7 @@ export function listSiteFiles(
   return files;
 }
 
-/** What a link leads to; `undefined` if that does not exist, or is a folder that contains the link. */
+/** What a link leads to; `undefined` if nothing, or if a folder that contains the link (a loop). */
 function linkedEntry(path: string, folder: string): Stats | undefined {
   const entry = statsOf(path);
   const isLoop = entry?.isDirectory() && contains(realpathSync(path), realpathSync(folder));

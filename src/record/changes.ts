@@ -2,7 +2,7 @@ import { type CollectionEntry, entryName } from '../failures/places.ts';
 import type { SnippetUse } from '../snippets/snippet-use.ts';
 import type { Manifest, RecordedContent, RecordedFile, RecordedSnippet } from './manifest.ts';
 
-/** Contents of the snippets of a manifest, in its order; `undefined` for children. */
+/** Contents of a manifest's snippets, in its order; `undefined` where embeds show their children. */
 export type Contents = readonly (RecordedContent | undefined)[];
 
 /** A snippet of a manifest, and where the site shows it. */
@@ -13,7 +13,7 @@ export interface SnippetUsage {
   collections: CollectionEntry[];
 }
 
-/** A snippet with other content than before, and where the site shows what it was. */
+/** A snippet whose content has changed, and where the site still shows the old content. */
 export interface ChangedSnippet extends SnippetUsage {
   /** The hash of its current content; `undefined` if the snippet no longer exists. */
   newHash: string | undefined;
@@ -33,7 +33,7 @@ export function findUsage(manifest: Manifest): SnippetUsage[] {
   return usages;
 }
 
-/** Finds the snippets of which a file or a collection shows other content than the current. */
+/** Finds the snippets whose old content some file or collection still shows. */
 export function findChangedSnippets(manifest: Manifest, currentContents: Contents): ChangedSnippet[] {
   const snippets = manifest.snippets.map((recorded, index): ChangedSnippet => {
     return { recorded, pages: [], collections: [], newHash: currentContents[index]?.hash };
@@ -49,13 +49,13 @@ export function findChangedSnippets(manifest: Manifest, currentContents: Content
   return snippets.filter(({ pages, collections }) => pages.length + collections.length > 0);
 }
 
-/** Finds the snippets of which a file shows other content than the current, each once. */
+/** Finds the snippets whose old content a file still shows, by their indexes, each once. */
 export function findStaleSnippets(manifest: Manifest, file: RecordedFile, contents: Contents): number[] {
   const isStale = (index: number) => displayedHash(manifest, file, index) !== contents[index]?.hash;
   return [...new Set(file.shows.filter(isStale))];
 }
 
-/** The hash of the content that a file shows of a snippet; `undefined` for children. */
+/** The hash of the snippet content that a file shows; `undefined` if it shows the embed's children. */
 export function displayedHash(manifest: Manifest, file: RecordedFile, index: number): string | undefined {
   const staleHash = file.staleContentHashes?.[index];
   if (staleHash === undefined) return manifest.snippets[index]?.content?.hash;
@@ -63,8 +63,8 @@ export function displayedHash(manifest: Manifest, file: RecordedFile, index: num
 }
 
 /**
- * The uses of a site by its manifest. No place counts as one with children: a place that shows them has
- * changed as soon as the service has the snippet, so a snippet that cannot be fetched fails the command.
+ * Lists where each snippet of a manifest is needed. No file or entry counts as one with children: one that
+ * shows them has to change once the service has the snippet, so a snippet that cannot be fetched is an error.
  */
 export function usesFromManifest(manifest: Manifest): SnippetUse[] {
   const uses = findUsage(manifest).map(({ recorded, pages, collections }): SnippetUse => {

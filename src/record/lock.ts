@@ -13,9 +13,9 @@ export interface LockHolder {
   work: 'build' | 'refresh' | 'command';
   /** Tells two locks of one process apart. */
   token: string;
-  /** 0 if the file cannot be read. */
+  /** The id of the process; 0 if the lock file cannot be read. */
   pid: number;
-  /** When the process started, in the system's units. Another process may get the same pid later. */
+  /** When the process started, in the system's units: tells it from a later process with the same pid. */
   started?: string | undefined;
   host: string;
 }
@@ -23,13 +23,13 @@ export interface LockHolder {
 /** A lock that this process holds. */
 export interface HeldLock {
   token: string;
-  /** Removes the lock, unless it was taken over. Never throws: the work is done. */
+  /** Removes the lock, unless another process has taken it over. Never throws, as the work is done. */
   release(): void;
 }
 
-/** How often a holder says that it is alive, in milliseconds. */
+/** How often a holder renews its lock file's time, in milliseconds. */
 const heartbeatInterval = 5_000;
-/** Rendering blocks the event loop, so a heartbeat may be late by far. In milliseconds. */
+/** How late a heartbeat may be, in milliseconds. Rendering blocks the event loop, so it may be very late. */
 const abandonedAfter = 30_000;
 
 /**
@@ -55,7 +55,7 @@ export function takeLock(file: string, work: LockHolder['work']): HeldLock | und
   while (!create()) {
     const holder = readHolder(file);
     if (holder && !isLockAbandoned(file, holder)) return undefined;
-    // Without a holder, the lock has been released meanwhile.
+    // Without a holder, the lock has been released meanwhile, so `create` is tried again.
     if (holder) removeLock(file, holder);
   }
 
@@ -89,7 +89,7 @@ export function takeLock(file: string, work: LockHolder['work']): HeldLock | und
 export interface WaitOptions {
   /** Called once with what is waited for, if the lock is not free. */
   log(line: string): void;
-  /** Throws if this holder is not waited for. By default, every holder is. */
+  /** Throws to end the wait for this holder. By default, every holder is waited for. */
   refuse?(holder: LockHolder): void;
   clock: Clock;
   signal?: AbortSignal | undefined;
@@ -108,10 +108,10 @@ export async function waitForLock(
   }
 }
 
-/** How often a lock is looked at that another process holds, in milliseconds. */
+/** The interval at which a waiting process looks at the lock again, in milliseconds. */
 const pollInterval = 100;
 
-/** Waits until a lock is free, without taking it: that could fail a build that has just begun. */
+/** Waits until a lock is free, but does not take it, as that could fail a build that has just begun. */
 export async function waitUntilFree(file: string, options: WaitOptions): Promise<void> {
   const { log, refuse, clock, signal } = options;
   let isLogged = false;
@@ -123,7 +123,7 @@ export async function waitUntilFree(file: string, options: WaitOptions): Promise
   }
 }
 
-/** How long a build waits for a refresh, in milliseconds. */
+/** How long a build waits for a running refresh before it fails, in milliseconds. */
 const refreshPatience = 60_000;
 
 /** Takes the lock of an output for a build. @throws UserError if another build has it, or a long refresh */
@@ -148,7 +148,7 @@ function describeHolder({ pid, host }: LockHolder) {
   return `another astro-snippets process${pid === 0 ? '' : ` (pid ${pid}${elsewhere})`}`;
 }
 
-/** Removes a holder's lock. Another process may take it over meanwhile: its lock is put back. */
+/** Removes a holder's lock. If another process takes it over meanwhile, that process's lock is put back. */
 function removeLock(file: string, { token }: LockHolder): void {
   if (readHolder(file)?.token !== token) return;
   const aside = `${file}.${randomUUID()}`;
@@ -158,12 +158,12 @@ function removeLock(file: string, { token }: LockHolder): void {
     if (hasErrorCode(error, 'ENOENT')) return;
     throw writeError(file, error, 'The lock of a process that has ended is still there.');
   }
-  // Between the check above and the rename, another process may have created its own file.
+  // If another process created its own file between the check above and the rename, put that back.
   if (readHolder(aside)?.token !== token) writeNew(file, readFileSync(aside, 'utf8'));
   rmSync(aside, { force: true });
 }
 
-/** @returns `false` if the file exists */
+/** Creates a file. @returns `false` if it exists already */
 function writeNew(file: string, text: string): boolean {
   mkdirSync(dirname(file), { recursive: true });
   try {
@@ -175,7 +175,7 @@ function writeNew(file: string, text: string): boolean {
   }
 }
 
-/** Reads a lock, if there is one. A file that is being written counts as another machine's lock. */
+/** Reads a lock, if there is one. A half-written file counts as another machine's, so its age decides. */
 function readHolder(file: string): LockHolder | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
@@ -186,7 +186,7 @@ function readHolder(file: string): LockHolder | undefined {
 
 function isLockAbandoned(file: string, { work, host, pid, started }: LockHolder): boolean {
   if (host !== hostname()) return Date.now() - (statsOf(file)?.mtimeMs ?? 0) > abandonedAfter;
-  // A program that builds again still holds the lock of its build that failed.
+  // A program that builds again still holds the lock of its failed build, so its own lock is abandoned.
   const isOwnBuild = work === 'build' && pid === process.pid;
   return !isAlive(pid) || startTimeOf(pid) !== started || isOwnBuild;
 }
@@ -195,12 +195,12 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // A process of another user is alive, and may not be signalled.
+    // `EPERM`: the process is alive, but belongs to another user.
     return hasErrorCode(error, 'EPERM');
   }
 }
 
-/** When a process started: on Linux, field 22 of its `stat`, behind a name of any characters. */
+/** When a process started: on Linux, field 22 of its `stat`. The name before may contain any characters. */
 function startTimeOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

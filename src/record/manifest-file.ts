@@ -7,8 +7,8 @@ import type { Manifest, RecordedFile } from './manifest.ts';
 import { missingNote, removeOtherPacks } from './record-paths.ts';
 
 /**
- * Raise this whenever something else is recorded, be it in `Manifest` or in the `HtmlRules`, `Settings` and images that
- * it holds: no check does. A manifest of another version is not read, so no field of it is missing.
+ * Raise this whenever the recorded fields change, in `Manifest` or in the `HtmlRules`, `Settings` and images
+ * that it holds: no test notices. A manifest of another version is not read, so no field is ever missing.
  */
 const manifestVersion = 15;
 
@@ -32,17 +32,17 @@ export async function readManifest(file: string): Promise<ManifestReading> {
   }
 }
 
-/** Writes a manifest. Removes the packs of earlier ones, and the note that there is none. */
+/** Writes a manifest. Removes earlier packs (generated pages), and the note on a missing manifest. */
 export function writeManifest(file: string, manifest: Manifest): void {
   const relocated = withFolders(manifest, (path) => relative(dirname(file), path));
   const document = { version: manifestVersion, ...relocated, files: manifest.files.map(toFileTuple) };
-  // With a fixed name, the next write replaces a temporary file that a killed process has left.
+  // The temporary file has a fixed name, so that the next write replaces one that a killed process left.
   writeAtomically(file, JSON.stringify(document), temporaryFile(file));
   rmSync(missingNote(file), { force: true });
   removeOtherPacks(file, manifest.pack?.id);
 }
 
-/** Changes the paths of the folders, which are relative in the file and absolute elsewhere. */
+/** Converts the folders of a manifest, which are relative paths in its file and absolute in memory. */
 function withFolders(manifest: Manifest, convert: (folder: string) => string): Manifest {
   const { output, outDir, outputCopies } = manifest;
   return {
@@ -53,7 +53,7 @@ function withFolders(manifest: Manifest, convert: (folder: string) => string): M
   };
 }
 
-/** A {@link RecordedFile} in JSON. Names of fields would be a third of it, and of the time to read it. */
+/** A {@link RecordedFile} as a JSON array: field names would add half to its size and reading time. */
 type FileTuple = readonly [
   name: string,
   hash: string,

@@ -13,10 +13,10 @@ import { containsKnownKey } from '../text/known-keys.ts';
 
 /**
  * The record of a built site: which snippets are in which files and collections. `check` compares its
- * contents with the service, and `refresh` updates the files that show other contents. Without a usable
- * manifest, only a build helps.
+ * contents with the service, and `refresh` updates the files that show old contents. Without a usable
+ * manifest, neither works until the next build.
  *
- * Texts for people call this the record of a build.
+ * Messages and guides call the manifest the record of a build.
  *
  * Times that are numbers are in milliseconds since the epoch; those that are strings are ISO 8601. Hashes are
  * of {@link hashOf}. Snippets are referred to by their indexes in `snippets`.
@@ -24,55 +24,55 @@ import { containsKnownKey } from '../text/known-keys.ts';
 export interface Manifest {
   /** When the site was built. */
   builtAt: string;
-  /** When inlining began. An older file of the output was not made from its pages. */
+  /** When inlining began. Older files of the output cannot have been made from pages with snippets. */
   inlinedAt: number;
-  /** When the site was last refreshed; absent since the build. */
+  /** When the site was last refreshed; absent if not since the build. */
   refreshedAt?: string | undefined;
-  /** The folder with the pages. In the file, this and the next two are relative: both can be moved. */
+  /** The folder with the pages. The file has this and the next two as relative paths, so all can be moved. */
   output: string;
   /** The folder that a build empties, Astro's `outDir`. An adapter may have the pages in a folder inside. */
   outDir: string;
-  /** Folders that adapters copied the output to. A refresh updates them as well. */
+  /** The folders to which adapters copied the output. A refresh updates them as well. */
   outputCopies?: string[] | undefined;
   /** How Astro writes the site's URLs; absent if another generator wrote the pages. */
   urls?: SiteUrls | undefined;
-  /** How the service was reached. The environment replaces a URL, unless `urlOptions` names it. */
+  /** How the service was reached. Environment variables override its URLs, unless `urlOptions` names them. */
   settings: RecordedSettings;
-  /** Where variables were read, from the project's folder; absent without Astro. */
+  /** Where environment variables were read, relative to the project's folder; absent without Astro. */
   environment?: EnvironmentFiles | undefined;
-  /** What was done to contents. A refresh does the same. */
+  /** The rules that were applied to contents. A refresh applies them again. */
   rules: RecordedRules;
   /** The classes for which CSS was made (the option `classes`). Contents with other classes need a build. */
   classes?: readonly string[] | undefined;
   /** The edit links of pages, by the ids of snippets; absent if pages have none. */
   linked?: Readonly<Record<string, EditLink>> | undefined;
-  /** The pages as they were generated; absent if none shows a snippet. */
+  /** The file with the pages as they were generated; absent if no page shows a snippet. */
   pack?: RecordedPack | undefined;
-  /** Every snippet of the site. New content means that the site has changed. */
+  /** Every snippet of the site. If the service has new content for one, the site is out of date. */
   snippets: RecordedSnippet[];
   /** What the site showed before the last build or refresh, for `report`. */
   previous?: Snapshot | undefined;
-  /** The files that show snippets. Other files of the output are in no record. */
+  /** The files that show snippets. Other files of the output are not recorded. */
   files: RecordedFile[];
-  /** The entries of collections that are snippets. A change needs a build: their pages are not known. */
+  /** The collection entries that are snippets. Their pages are not known, so a change needs a build. */
   collections: RecordedEntry[];
   /** The integrations that may have changed files after snippets were inlined. */
   laterIntegrations?: string[] | undefined;
-  /** Whether the command of `refresh --after` has yet to succeed, even if the next refresh has no changes. */
+  /** Whether the command of `--after` has yet to succeed: the next refresh runs it even without changes. */
   afterPending?: true | undefined;
 }
 
-/** The settings with which a command asks the service again. */
+/** The settings that commands such as `check` and `refresh` need to ask the service again. */
 export type RecordedSettings = Pick<
   Settings,
   'renderBaseUrl' | 'retrieveBaseUrl' | 'urlOptions' | 'ca' | 'concurrency' | 'timeout' | 'patience'
 >;
 
-/** The rules for contents that a site has. */
+/** The rules that a site applies to contents, as far as they can be recorded. */
 export interface RecordedRules extends Omit<HtmlRules, 'sanitize'> {
-  /** Whether the site sanitizes contents. Only a build can: a function cannot be recorded. */
+  /** Whether the option `sanitize` is set: a function, which no record can have, so a change needs a build. */
   sanitizes: boolean;
-  /** The hash of the script for edit links, as a policy names it; absent if pages have none. */
+  /** The hash of the edit links' script for a Content Security Policy; absent if pages have no such links. */
   editLinks?: string | undefined;
   /** The hosts whose images the site serves itself; absent if there are none. */
   images?: ImageSettings | undefined;
@@ -85,41 +85,41 @@ export interface EditLink {
   name?: string | undefined;
 }
 
-/** A pack beside the manifest. If that is missing or does not fit, a refresh needs a build. */
+/** The pack beside the manifest: the pages as generated, in one file. Without it, a change needs a build. */
 export interface RecordedPack {
-  /** Part of the name of the pack's file. Another id is the pack of another record. */
+  /** Part of the pack's file name. A pack with another id belongs to another manifest. */
   id: string;
-  /** The size in bytes. A pack of another size was cut off. */
+  /** The size in bytes. A pack of another size counts as cut off, and is not used. */
   length: number;
-  /** The version of this package that read the pages. Another one may find other embeds in them. */
+  /** The version of this package that read the pages. Others may find other embeds, so they reject it. */
   version: string;
 }
 
-/** A snippet that the site shows, with the params that it was asked for with. */
+/** A snippet that the site shows, and the params with which it was requested. */
 export interface RecordedSnippet extends SnippetRequest {
   /** What the site shows; absent if embeds show their children instead. */
   content?: RecordedContent | undefined;
-  /** Whether the snippet does not exist. All its embeds are optional then, and show their children. */
+  /** Whether the snippet does not exist, so that its embeds, all optional, show their children. */
   missing?: true | undefined;
-  /** Whether all embeds show the snippet's text, to which no rules for HTML apply. */
+  /** Whether all embeds show the snippet as text, so that no rules for HTML apply. */
   asText?: true | undefined;
 }
 
 /** The content of a snippet, as it was fetched. */
 export interface RecordedContent {
-  /** The hash of what the service sent. Another hash is a change. */
+  /** The hash of what the service sent. The snippet has changed if the service sends another content. */
   hash: string;
   /** What the service sent, to show differences; absent if the API key is in it, which no file may hold. */
   text: string | undefined;
   variant: Variant;
   fetchedAt: number;
-  /** The size in UTF-8. */
+  /** The size of the content in UTF-8. */
   bytes: number;
-  /** How long the service took. */
+  /** How long the service took to answer, in milliseconds. */
   milliseconds: number;
-  /** The hashes of scripts and styles in a Content Security Policy. In headers, new ones need a build. */
+  /** Hashes of scripts and styles for a Content Security Policy. In headers, new ones need a build. */
   sources: string[] | undefined;
-  /** The images of the hosts that the site names, with the site's copies. */
+  /** The images that the site serves itself, with their copies. */
   images: readonly ImageUse[] | undefined;
   /** The classes in the HTML, if the site makes CSS for them. */
   classes: readonly string[] | undefined;
@@ -129,7 +129,7 @@ export interface RecordedContent {
 export interface Snapshot {
   /** When the site was built or last refreshed. */
   at: string;
-  /** The snippets, each with the hash of its content; absent if children were shown. */
+  /** The snippets, each with the hash of its content; without a hash if children were shown. */
   snippets: (SnippetRequest & { hash?: string | undefined })[];
 }
 
@@ -145,48 +145,48 @@ export interface RecordedEntry extends CollectionEntry {
 export interface RecordedFile extends PackedPage {
   /** The path in the output, with slashes. */
   name: string;
-  /** The hash after the last integration. A file with another one is not ours: a refresh leaves it alone. */
+  /** The file's hash at the end of the build. If it differs, another program changed the file: left alone. */
   hash: string;
   /**
-   * The snippets of the embeds, in the order of the file; then those that `inline` found in the file without an
-   * embed, left by an earlier run. Indexes of `snippets`.
+   * The indexes in `snippets` of the embeds' snippets, in the order of the file; then of those without an
+   * embed, left by an earlier run of `inline`.
    */
   shows: number[];
-  /** The size and the time of the last change. While both stay, the file is not read to compare its hash. */
+  /** The size and the time of the last change. If neither differs, the file is not read to compare hashes. */
   size: number;
   modifiedAt: number;
-  /** The snippets whose embeds in this file are all optional. */
+  /** The indexes of the snippets whose embeds in this file are all optional. */
   optional?: number[] | undefined;
-  /** Hashes of other contents that the file still shows, by the indexes of snippets; `null` for children. */
+  /** Hashes of old contents that the file still shows, by the indexes of snippets; `null` for children. */
   staleContentHashes?: Record<string, string | null> | undefined;
   /**
    * The hashes that the file and its copies may have besides `hash`, while a refresh or `inline` is in
-   * progress or after it was killed. The last one is of a file that shows the contents on record.
+   * progress or after it was killed. The last one is the hash with the contents on record.
    */
   expectedHashes?: string[] | undefined;
-  /** The names of files that hold the same, such as `200.html`. */
+  /** The names of files with the same bytes, such as `200.html`, which a refresh writes as well. */
   copies?: string[] | undefined;
-  /** The hashes of earlier states, latest first. A file that has one was rolled back, and needs a build. */
+  /** Earlier hashes, latest first. A file that has one of them was rolled back, and needs a build. */
   previousHashes?: string[] | undefined;
   /** Whether the build changed the file after inlining, as a minifier does. Only a build can update it. */
   changedAfterInlining?: true | undefined;
 }
 
-/** The part of a pack that is a page as it was generated, in bytes. */
+/** Where a page as it was generated is in the pack, in bytes. */
 export interface PackedPage {
   packOffset: number;
   packLength: number;
 }
 
-/** The hash of content or of a file. 128 bits suffice; whole hashes would enlarge the manifest by a sixth. */
+/** The hash of content or of a file, cut to 132 bits: whole ones would enlarge the manifest by a sixth. */
 export const hashOf = (bytes: Buffer | string): string => hash('sha256', bytes, 'base64url').slice(0, 22);
 
-/** Snippets by the keys of their requests. */
+/** Maps snippets by the keys of their requests (id and params). */
 export const byKey = <Recorded extends SnippetRequest>(
   snippets: readonly Recorded[] = [],
 ): Map<string, Recorded> => new Map(snippets.map((snippet) => [snippet.key, snippet]));
 
-/** Tells whether the site has shown newer content than a kept answer, as after a refresh elsewhere. */
+/** Tells whether the last record has newer content than a cached answer, as after a refresh elsewhere. */
 export function supersededBy(
   previousManifest: Manifest | undefined,
 ): (request: SnippetRequest, answer: KeptAnswer) => boolean {
@@ -194,7 +194,7 @@ export function supersededBy(
   const askedAt = Date.parse(previousManifest?.refreshedAt ?? previousManifest?.builtAt ?? '');
   return ({ key }, { content, fetchedAt }) => {
     const { content: shown, missing } = snippets.get(key) ?? {};
-    // The snippet did not exist when the service was last asked.
+    // The snippet did not exist when the service was last asked, so an older answer is out of date.
     if (missing) return fetchedAt < askedAt;
     return shown !== undefined && fetchedAt < shown.fetchedAt && hashOf(content) !== shown.hash;
   };
@@ -215,7 +215,7 @@ export function toRecordedContent(snippet: FetchedSnippet): RecordedContent {
   };
 }
 
-/** What the next manifest keeps of a manifest. */
+/** What the next manifest keeps of this one, as its `previous`. */
 export function toSnapshot({ builtAt, refreshedAt, snippets }: Manifest): Snapshot {
   return {
     at: refreshedAt ?? builtAt,

@@ -8,21 +8,21 @@ import { packageVersion } from '../settings/versions.ts';
 import type { PackedPage, RecordedFile, RecordedPack } from './manifest.ts';
 import { packFile } from './record-paths.ts';
 
-/** How much is written at once, in bytes. A call for each page would take five times as long. */
+/** How many bytes are written at once. A write for each page would take five times as long. */
 const writeSize = 1024 * 1024;
 
 /**
  * Writes a new pack: the pages of a site as they were generated, with their embeds, from which a refresh
- * makes them again. All are in one file: a file for each page, or compression, would take seconds. Until the
- * new manifest names the pack, the last one keeps its own.
+ * makes them again. All are in one file: a file for each page, or compression, would take seconds. The
+ * pack of the last manifest stays until the new manifest is written.
  */
 export class PackWriter {
   readonly #id: string = randomBytes(8).toString('hex');
   readonly #file: string;
-  /** Pages that are not written yet, up to `#buffered` bytes. */
+  /** Pages that are not written yet, in its first `#buffered` bytes. */
   readonly #buffer = Buffer.allocUnsafe(writeSize);
   #buffered = 0;
-  /** The size of all pages until now. */
+  /** The size of all pages that were added until now, in bytes. */
   #length = 0;
 
   /** @param manifest the file of the manifest that the pack is for */
@@ -30,7 +30,7 @@ export class PackWriter {
     this.#file = packFile(manifest, this.#id);
   }
 
-  /** @throws UserError if the pack cannot be written */
+  /** Adds a page. @returns where it is in the pack @throws UserError if the pack cannot be written */
   add(page: Buffer): PackedPage {
     const packOffset = this.#length;
     this.#length += page.length;
@@ -65,16 +65,16 @@ export class PackWriter {
 /** Reads the pages of a pack. The file is opened for each page: on Windows, no open file can be replaced. */
 export class PackReader {
   readonly #file: string;
-  /** Why the pack cannot be used: the end of a sentence that begins with the pages. `undefined` if it can. */
+  /** Why the pack cannot be used, as the end of a sentence about its pages; `undefined` if it can be. */
   readonly flaw: string | undefined;
 
-  /** @param manifest the file of the manifest */
+  /** @param manifest the path of the manifest */
   constructor(manifest: string, pack: RecordedPack | undefined) {
     this.#file = packFile(manifest, pack?.id);
     this.flaw = findFlaw(manifest, pack);
   }
 
-  /** @throws UserError if the pack cannot be used, or was cut off */
+  /** Reads a page as it was generated. @throws UserError if the pack cannot be used, or was cut off */
   read({ name, packOffset, packLength }: RecordedFile): Buffer<ArrayBuffer> {
     if (this.flaw) throw unusablePackError(`The pages as they were generated ${this.flaw}.`);
     const page = Buffer.allocUnsafe(packLength);
@@ -96,6 +96,6 @@ function findFlaw(manifest: string, pack: RecordedPack | undefined): string | un
   return `were read by version ${pack.version} of astro-snippets, and this is ${packageVersion}`;
 }
 
-/** The pack has the code of a missing record, and so exit status 3. */
+/** An unusable pack is reported like a missing record, so the command ends with exit status 3. */
 const unusablePackError = (message: string): UserError =>
   userError('missing-manifest', message, 'Build the site once.');

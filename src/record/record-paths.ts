@@ -14,11 +14,10 @@ interface ManifestPlace {
 }
 
 /**
- * The file of a manifest. Everything on record of an output has a name that begins like its manifest's, and
- * lies beside it:
+ * The path of an output's manifest. The other files on record lie beside it, and their names begin the same:
  *
  * - `manifest.json`, of the output `dist`. Other outputs have `manifest.<path>.json`, so that several can be
- *   built side by side. In a folder for caches outside of the project, which may be shared, a hash follows.
+ *   built side by side. In a cache folder outside of the project, which projects may share, a hash follows.
  * - `manifest.json.missing`: why there is no manifest. See {@link missingNote}.
  * - `manifest.<id>.pack`: the pages as they were generated. See {@link packFile}.
  * - `manifest.lock` and `manifest.lock.command`. See {@link lockFile} and {@link commandLockFile}.
@@ -28,7 +27,7 @@ export function manifestFile({ cacheDir, root, outDir }: ManifestPlace): string 
   const output = pathFrom(root, outDir);
   if (output !== 'dist') parts.push(encodeURIComponent(output));
   if (!contains(root, cacheDir)) {
-    // The hash of a relative path stays when both folders are moved together.
+    // A relative path is hashed, so that the name stays when both folders are moved together.
     parts.push(hash('sha256', pathFrom(cacheDir, outDir)).slice(0, 8));
   }
   return join(recordFolder(cacheDir), `${parts.join('.')}.json`);
@@ -36,7 +35,7 @@ export function manifestFile({ cacheDir, root, outDir }: ManifestPlace): string 
 
 const recordFolder = (cacheDir: string) => join(cacheDir, 'astro-snippets');
 
-/** Where a project may have caches, without loading its config. New ones are made in the first folder. */
+/** The folders for caches that a project may use. Its config is not loaded. New caches go into the first. */
 export function cacheDirsOf(root: string): [own: string, other: string] {
   const astro = join(root, 'node_modules/.astro');
   const other = join(root, '.cache');
@@ -52,11 +51,11 @@ export function manifestOf(root: string, outDir: string): string {
   return !existsSync(own) && existsSync(other) ? other : own;
 }
 
-/** All manifests in a project's own folders. */
+/** All manifests in a project's default cache folders. */
 export const listManifests = (root: string): string[] =>
   cacheDirsOf(root).flatMap((cacheDir) => manifestsIn(recordFolder(cacheDir)));
 
-/** All manifests in a folder, and those to come: a running build has no manifest, but a lock. */
+/** All manifests in a folder, and those of running builds, which have only a lock yet. */
 export function manifestsIn(folder: string): string[] {
   const manifests = new Set<string>();
   for (const name of namesIn(folder)) {
@@ -67,11 +66,11 @@ export function manifestsIn(folder: string): string[] {
   return [...manifests];
 }
 
-/** The file of a pack. The id lets a new pack be written while the manifest still names the old one. */
+/** The path of a pack. Its id lets a new pack be written while the manifest still names the old one. */
 export const packFile = (manifest: string, packId: string | undefined): string =>
   `${stemOf(manifest)}.${packId}.pack`;
 
-/** The pack of a manifest, and those of earlier ones. Other outputs may have theirs in the same folder. */
+/** The packs of a manifest and of its predecessors, but not those of other outputs in the folder. */
 export function listPacks(manifest: string): string[] {
   const folder = dirname(manifest);
   const stem = basename(stemOf(manifest));
@@ -89,42 +88,42 @@ export function removeOtherPacks(manifest: string, packId?: string): void {
   }
 }
 
-/** The lock of an output: beside the manifest, unless a build empties that folder. */
+/** The lock file of an output: beside the manifest, or in the system's `tmp` if a build empties its folder. */
 export function lockFile(manifest: string, outDir: string): string {
   const [beside, elsewhere] = possibleLockFiles(manifest);
   return contains(outDir, manifest) ? elsewhere : beside;
 }
 
-/** Where the lock may be: during a build, no manifest tells which folder the build empties. */
+/** Both paths of the lock file: during a build, no manifest tells which of them the build uses. */
 export function possibleLockFiles(manifest: string): [beside: string, elsewhere: string] {
   const elsewhere = join(tmpdir(), 'astro-snippets', `${encodeURIComponent(manifest)}.lock`);
   return [`${stemOf(manifest)}.lock`, elsewhere];
 }
 
 /**
- * The lock of the commands of `--exec`, `--build` and `--after`, which may lock the output themselves. Always
- * beside the manifest: this lock comes back if a command empties the folder.
+ * The lock while commands of `--exec`, `--build` and `--after` run, which may lock the output themselves.
+ * Always beside the manifest: if a command empties that folder, the lock is created again.
  */
 export const commandLockFile = (manifest: string): string => `${possibleLockFiles(manifest)[0]}.command`;
 
-/** A file beside the place of a manifest that says, as a sentence, why there is none. Commands print it. */
+/** The path of a note that says why a manifest is missing, in a sentence that commands print. */
 export const missingNote = (manifest: string): string => `${manifest}.missing`;
 
-/** Notes why there is no manifest: a sentence, or the error of a build, whose beginning is noted. */
+/** Notes why there is no manifest: the given sentence, or the beginning of a failed build's error. */
 export function noteMissing(manifest: string, why: string | Error): void {
   const note = typeof why === 'string' ? why : `The last build failed: ${summaryOf(why)}`;
   mkdirSync(dirname(manifest), { recursive: true });
   writeFileSync(missingNote(manifest), note);
 }
 
-/** Removes a manifest and its pack, and notes why. */
+/** Removes a manifest and its pack (the generated pages), and notes why. */
 export function removeManifest(manifest: string, why: string | Error): void {
   rmSync(manifest, { force: true });
   removeOtherPacks(manifest);
   noteMissing(manifest, why);
 }
 
-/** The first lines of the first two paragraphs: the headline of a report, and its first failure. */
+/** The first lines of an error's first two paragraphs: the headline of its report, and the first failure. */
 function summaryOf({ message }: Error): string {
   const lines = message.split('\n\n', 2).map((paragraph) => paragraph.split('\n', 1)[0]);
   return lines.filter(Boolean).join(' ').replace(/\.?$/, '.');

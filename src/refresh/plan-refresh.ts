@@ -21,32 +21,32 @@ import { type MakePage, pageMaker, type SiteToRefresh } from './site-to-refresh.
 export interface RefreshPlan extends OutputComparison {
   /** The pages to write. */
   pages: PlannedPage[];
-  /** Files that were made from these pages, and that only the command that made them can make again. */
+  /** Files that were made from these pages, such as a search index: a refresh does not write them. */
   derivedFiles: DerivedFile[];
 }
 
 /** A page to write. */
 export interface PlannedPage {
-  /** The record of the page, with the names of all copies in the output. */
+  /** The page as it is on record, with the names of all its copies in the output. */
   page: RecordedFile;
-  /** The hash that the file is going to have. */
+  /** The hash that the file will have once it is written. */
   hash: string;
-  /** The indexes of snippets that have changed on the page. None if only a killed refresh is made up for. */
+  /** The indexes of the page's changed snippets. None if the page only completes a killed refresh. */
   changed: number[];
-  /** The files that are written with the page, since they hold the same. */
+  /** The files that are written with the page, since they hold the same, perhaps compressed. */
   copies: SiteFile[];
-  /** Makes the bytes to write, unless they are kept: not all pages may fit into memory. */
+  /** The bytes to write: kept, or made again, as not all pages may fit into memory. */
   makeBytes(): Buffer;
 }
 
-/** A page that shows other content than the current, or may do so after a refresh was killed. */
+/** A page that shows old content of a snippet, or may do so as a refresh was killed. */
 type PageToRemake = Pick<PlannedPage, 'page' | 'changed'>;
 
 /**
  * Plans to update all pages whose snippets have changed, and those that a killed refresh was writing. Pages
- * are made as in a build. What a refresh cannot update is in the plan, with the reason.
+ * are made as in a build. What a refresh cannot update is in the plan's `toBuild`, with the reason.
  *
- * @throws UserError if a page would contain the API key, or if there is no usable pack
+ * @throws UserError if a page would contain the API key, or if the pages as generated cannot be read
  */
 export async function planRefresh(site: SiteToRefresh): Promise<RefreshPlan> {
   const { manifest, progress } = site;
@@ -62,21 +62,21 @@ export async function planRefresh(site: SiteToRefresh): Promise<RefreshPlan> {
     planner.add(pageToRemake);
   }
   planner.refuseKey();
-  // A modified page that has to be made again is refused. All others are only warned of.
+  // A page that another program changed needs a build if it has to be made again, else only a warning.
   const namesToRemake = new Set(pagesToRemake.map(({ page }) => page.name));
   plan.modified = comparison.modified.filter((name) => !namesToRemake.has(name));
   planDerivedFiles(site, plan, planner);
   return plan;
 }
 
-/** The entries of collections that have changed. */
+/** The collection entries whose snippets have changed. */
 function entriesToBuild({ manifest, currentContents }: SiteToRefresh): PageToBuild[] {
   return manifest.collections
     .filter(({ snippet, content }) => content !== currentContents[snippet]?.hash)
     .map((entry) => ({ name: entryName(entry), reason: needsBuild.collectionEntry }));
 }
 
-/** The pages to make, besides those that are not what the record says. */
+/** The pages to make again, without those that already need a build. */
 function findPagesToRemake(
   { manifest, currentContents }: SiteToRefresh,
   { toBuild }: OutputComparison,
@@ -88,20 +88,20 @@ function findPagesToRemake(
     .filter(({ page, changed }) => changed.length > 0 || page.expectedHashes);
 }
 
-/** How many bytes are kept until they are written. Making a page again takes as long as reading it. */
+/** How many bytes of new pages are kept in memory. Other pages are made a second time to be written. */
 const maxKeptBytes = 64 * 1024 * 1024;
 
-/** Makes pages again, one after the other, and adds them to a plan. */
+/** Makes pages with their current snippets, one after the other, and adds them to a plan. */
 class PagePlanner {
   readonly folders: readonly SiteFolder[];
-  /** The pages whose files are going to have other bytes. */
+  /** The pages whose bytes are going to change. */
   readonly changingPages: SiteFile[] = [];
   /** The names of files that another program has changed, and that still show the contents on record. */
   readonly #modified: ReadonlySet<string>;
   readonly #site: SiteToRefresh;
   readonly #plan: RefreshPlan;
   readonly #makePage: MakePage;
-  /** Why no page can be updated; `undefined` if pages can be. */
+  /** Why no page of the site can be updated; `undefined` if pages can be. */
   readonly #reasonForSite: string | undefined;
   /** The names of pages that would contain the API key. */
   readonly #withKey: string[] = [];
@@ -160,7 +160,7 @@ class PagePlanner {
     this.#plan.toBuild.push({ name, reason });
   }
 
-  /** Why only a build can update a page, as far as that is known before the page is made. */
+  /** Why only a build can update a page, as far as the record and the file tell before the page is made. */
   #reasonOnRecord({ name, changedAfterInlining }: RecordedFile): string | undefined {
     if (this.#modified.has(name)) return needsBuild.modified;
     if (changedAfterInlining) {
@@ -170,10 +170,11 @@ class PagePlanner {
   }
 
   /**
-   * Refuses the copies of a page that hold something else than the page may.
+   * Refuses to overwrite copies of a page (compressed, or the same bytes) that hold neither its old state nor
+   * its new one: they need a build.
    *
-   * @param pages the page as its file is, and as it is going to be
-   * @returns whether there are any, so that the page has to stay as it is
+   * @param pages the bytes of the page now, and after the refresh
+   * @returns whether there are such copies, so that the page is not written either
    */
   #refuseOtherCopies(page: RecordedFile, copies: readonly SiteFile[], pages: readonly Buffer[]): boolean {
     const hashes = possibleHashes(page);
@@ -184,8 +185,8 @@ class PagePlanner {
 }
 
 /**
- * Plans for files that were made from the pages: a copy is written with its page. All others can only be made again by
- * the command that made them.
+ * Plans for files that were made from the pages: a copy is written with its page. All others can only be made
+ * again by the command that made them.
  */
 function planDerivedFiles(
   site: SiteToRefresh,
@@ -215,7 +216,7 @@ function planDerivedFiles(
 function derivedFileFilter({ recordFile, manifest }: SiteToRefresh): (file: SiteFile) => boolean {
   const { output, files, inlinedAt } = manifest;
   const recordedNames = new Set(files.flatMap(({ name, copies = [] }) => [name, ...copies]));
-  // The cache may be in the output, and so may be what a killed refresh has left.
+  // The cache folder, and temporary files of a killed refresh, may be in the output: leave them out.
   const recordFolder = `${pathFrom(output, dirname(recordFile))}/`;
   return ({ file, name }) => {
     const isOurs = recordedNames.has(name) || isTemporary(name) || name.startsWith(recordFolder);

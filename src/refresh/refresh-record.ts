@@ -6,8 +6,8 @@ import type { PlannedPage } from './plan-refresh.ts';
 import type { SiteToRefresh } from './site-to-refresh.ts';
 
 /**
- * The record of a refresh: announces all pages before the first one is written, and follows what becomes of
- * them. At any time, the record is true for files that are written and for those that are not:
+ * The record during a refresh: has the new hashes of all pages before the first is written, and then notes
+ * what becomes of each. At any time, it is true for files that are written and for those that are not:
  *
  * - `expectedHashes` has the hash that a file is going to have, besides the `hash` that it has until then.
  * - `staleContentHashes` says what a page shows until it is written, as `snippets` has the new contents from
@@ -17,14 +17,14 @@ export class RefreshRecord {
   readonly manifest: Manifest;
   readonly #files: ReadonlyMap<string, RecordedFile>;
 
-  /** @param hasCommand whether a command follows that makes files from the pages, and has to succeed */
+  /** @param hasCommand whether a command (`--after`) makes files from the pages afterwards */
   constructor(
     { manifest, currentContents }: SiteToRefresh,
     pages: readonly PlannedPage[],
     hasCommand: boolean,
   ) {
     const written = snippetsOnPages(pages);
-    // Content that no page is written with stays as it is on record: the site does not show a newer one.
+    // If no written page shows a snippet, its recorded content stays, as the site does not show a newer one.
     const contents = manifest.snippets.map(({ content }, index) =>
       written.has(index) ? currentContents[index] : content,
     );
@@ -49,13 +49,13 @@ export class RefreshRecord {
     };
   }
 
-  /** Notes that a page is written. @param stats the state of its file */
+  /** Notes that a page is written. @param stats the size and time of its file */
   setWritten({ page, hash }: PlannedPage, stats: Stats): void {
     const state = toFileState(stats, hash, page);
     this.#update(page, { staleContentHashes: undefined, expectedHashes: undefined, ...state });
   }
 
-  /** Notes that a page is not going to be written after all. */
+  /** Notes that a page is not written after all, as another program has changed its file. */
   setLeftAlone({ page }: PlannedPage): void {
     this.#update(page, { expectedHashes: page.expectedHashes });
   }
@@ -65,12 +65,12 @@ export class RefreshRecord {
   }
 }
 
-/** The indexes of all snippets on pages, since a killed refresh may have written other pages with them. */
+/** The indexes of all snippets on pages, even unchanged: a killed refresh may have written some of them. */
 export function snippetsOnPages(pages: readonly PlannedPage[]): Set<number> {
   return new Set(pages.flatMap(({ page }) => page.shows));
 }
 
-/** Records which contents a file shows instead of those that are going to be on record. */
+/** Records the old contents that a file still shows, as the new record has the new ones. */
 function withStaleHashes(manifest: Manifest, file: RecordedFile, contents: Contents): RecordedFile {
   const staleSnippets = findStaleSnippets(manifest, file, contents);
   const hashes = staleSnippets.map((index) => [index, displayedHash(manifest, file, index) ?? null]);

@@ -9,12 +9,12 @@ import { readEmbeds } from '../snippets/read-embeds.ts';
 import type { FetchedSnippets } from '../snippets/snippet-fetcher.ts';
 import type { Progress } from '../text/progress.ts';
 
-/** A built site, and what its snippets are now. */
+/** A built site, by its manifest, and the current snippets of the service. */
 export interface SiteToRefresh {
   /** The path of the manifest. */
   recordFile: string;
   manifest: Manifest;
-  /** The current snippets of the manifest. An optional one that does not exist is missing. */
+  /** The current snippets of the manifest, without optional ones that do not exist. */
   fetched: FetchedSnippets;
   /** The current contents, as a manifest records them. */
   currentContents: Contents;
@@ -25,7 +25,7 @@ export interface SiteToRefresh {
   readImage(name: string): Promise<Uint8Array | undefined>;
 }
 
-/** Makes a page of a site with its current snippets. @throws UserError without a usable pack */
+/** Makes a page with its current snippets. @throws UserError if the page as generated cannot be read */
 export type MakePage = (page: RecordedFile) => InlinedPage;
 
 /** Prepares to make pages as the build did, from the pages as they were generated. */

@@ -17,15 +17,15 @@ import type { SiteToRefresh } from './site-to-refresh.ts';
  * Writes the pages of a plan, with their copies and images. The process may be killed at any moment:
  *
  * 1. Images are written. Killed here, the site has images that no page shows.
- * 2. The record announces the pages. From here on, a file is known to be in the old state or in the new one.
+ * 2. The record gets the new hash of each page, beside the old one, so that both states are recognized.
  * 3. All pages and copies are written beside their places, so that a full disk is noticed before any page has
  *    changed. Killed here, temporary files are left, which the next refresh replaces.
  * 4. Each page replaces its file, together with its copies. Killed here, some pages are new: the next refresh
- *    makes all pages that the record has announced again.
+ *    makes all pages again whose new hashes are on record.
  * 5. The record says which pages were written.
  *
  * @param hasCommand whether a command follows that makes files from the pages
- * @returns the pages that have changed since the plan was made, and are left alone
+ * @returns the pages that were not written, as their files have changed since the plan was made
  */
 export async function writeRefresh(
   site: SiteToRefresh,
@@ -72,7 +72,7 @@ async function writePageImages(
   await writeImages(folders, contents, readImage);
 }
 
-/** Writes all pages and copies beside their places. */
+/** Writes all pages and copies to temporary files beside those that they replace. */
 async function stagePages(
   { manifest, progress }: SiteToRefresh,
   pages: readonly PlannedPage[],

@@ -12,7 +12,7 @@ import type { Settings } from '../settings/settings.ts';
 import { reasonOf } from '../text/clean-text.ts';
 import { containsKnownKey } from '../text/known-keys.ts';
 
-/** An answer of the service, as an earlier run kept it. */
+/** An answer of the service that an earlier run kept in the cache. */
 export interface KeptAnswer {
   /** The content, exactly as the service sent it. */
   content: string;
@@ -30,41 +30,41 @@ const answerSchema: z.ZodType<KeptAnswer> = z.object({
   fetchedAt: z.int().min(0),
 });
 
-/** The option `cache`, where it is not `false`. */
+/** The option `cache`, if it is not `false`. */
 export type CacheSettings = Exclude<Settings['cache'], false>;
 
 type CacheOwner = Pick<Settings, 'apiKey' | 'renderBaseUrl' | 'retrieveBaseUrl' | 'staleIfError'>;
 
 type Operation = 'read' | 'write';
 
-/** Many systems limit the number of files that a process may have open. */
+/** The number of operations at a time, as many systems limit how many files a process may have open. */
 const maxOperations = 32;
 
-/** How long a storage that deletes old entries has to keep an answer at least, in milliseconds. */
+/** How long at least a storage with expiry, such as Redis, keeps an answer, in milliseconds. */
 const minimumLifetime = 30 * 24 * 60 * 60 * 1000;
 
 /**
  * Keeps answers of the service for later runs, in files or in the storage that the option `cache` names.
  *
  * A cache never fails a build: after a read that fails or hangs, nothing more is read in this run, and
- * likewise for writes. The first failure is a warning. Changes happen in the background until `close`.
+ * likewise for writes. The first failure is a warning. Changes are written in the background: `close` waits.
  */
 export class AnswerCache {
   readonly #folder: string;
   readonly #settings: CacheSettings;
   readonly #warn: (line: string) => void;
-  /** What the name of every entry depends on, besides the request. */
+  /** A hash of the API key, and the service's URLs. The name of every entry depends on them. */
   readonly #owner: readonly (string | undefined)[];
-  /** How long an entry is kept in storages that delete old ones, in seconds. */
+  /** How long a storage with expiry keeps an entry, in seconds. */
   readonly #timeToLive: number;
   readonly #queue = pLimit(maxOperations);
-  /** Which operations are no longer tried in this run. */
+  /** Which kinds of operation have failed, so that they are not tried again in this run. */
   readonly #hasFailed: Record<Operation, boolean> = { read: false, write: false };
   /** Opened by the first operation. */
   #storage: Promise<Storage> | undefined;
-  /** The last error that the storage's client emitted, which says more than the operation that timed out. */
+  /** The last error that the storage's client emitted: more useful in the warning than a timeout. */
   #connectionError: Error | undefined;
-  /** Settles when all changes until now have been written. */
+  /** Settles when all changes so far have been written, or have failed. */
   #written: Promise<unknown> = Promise.resolve();
 
   /**
@@ -81,7 +81,7 @@ export class AnswerCache {
 
   async read(request: SnippetRequest): Promise<KeptAnswer | undefined> {
     const entry = await this.#attempt('read', (storage) => storage.getItem(this.#entryName(request)));
-    // An entry may be cut off, or written by another program.
+    // An entry may be cut off, or written by another program. If it is not valid, there is no answer.
     return answerSchema.safeParse(entry).data;
   }
 
@@ -101,7 +101,7 @@ export class AnswerCache {
     await this.#storage?.then((storage) => withTimeout(storage.dispose())).catch(() => {});
   }
 
-  /** A hash is a valid file name on every system. */
+  /** Names an entry by a hash, as that is a valid file name on every system. */
   #entryName({ id, params }: SnippetRequest) {
     return hash('sha256', JSON.stringify([...this.#owner, id, params]));
   }
@@ -139,7 +139,7 @@ export class AnswerCache {
   }
 }
 
-/** unstorage's own driver for files, but a build that is killed leaves no partial file. */
+/** unstorage's driver for files, but with atomic writes, so that a killed build leaves no partial file. */
 function fileDriver(base: string): Driver {
   return { ...fsLite({ base }), setItem: (key, value) => writeAtomically(join(base, key), value) };
 }

@@ -12,51 +12,51 @@ import { AnswerCache, type KeptAnswer } from './answer-cache.ts';
 
 /** What the service sent for a snippet, in this run or in an earlier one. */
 export interface Answer extends Snippet {
-  /** When the service sent a kept answer, in milliseconds since the epoch; `undefined` if in this run. */
+  /** When the service sent a cached answer, in milliseconds since the epoch; `undefined` if not cached. */
   fetchedAt?: number | undefined;
-  /** Why the service did not send the snippet now. The content is then the last good one. */
+  /** Why the service did not send the snippet in this run, so that the content is the last good one. */
   error?: SnippetError | undefined;
 }
 
-/** How a run uses the answers that earlier runs kept. */
+/** How a run uses the answers that earlier runs kept in the cache. */
 export interface CachePolicy {
-  /** Makes a request even if the kept answer is young enough. @default false */
+  /** Whether the service is asked even if the cached answer is young enough. @default false */
   alwaysAsk?: boolean;
-  /** Whether the site has shown newer content, as after a refresh on another machine. @default none is */
+  /** Whether the site has shown newer content than this cached answer. @default none is superseded */
   isSuperseded?: ((request: SnippetRequest, answer: KeptAnswer) => boolean) | undefined;
-  /** Whether new content is kept for later runs. @default all is */
+  /** Whether new content is written to the cache for later runs. @default all content is */
   isWorthKeeping?: (request: SnippetRequest, content: string) => boolean;
 }
 
-/** Whom a source tells, and how long it asks. */
+/** How a source of answers reports, and how long it tries. */
 export interface AnswerSourceOptions extends CachePolicy {
   /** Called with each warning, a text of one or more lines. */
   warn(line: string): void;
-  /** Called with what the service is doing, such as asking to wait. @default `warn` */
+  /** Called with news of the service, such as that it asks to wait. @default `warn` */
   notify?(line: string): void;
-  /** Whether an answer is used for the whole run. A dev server asks again instead. */
+  /** Whether an answer is used for the whole run. In a dev server, each use asks again. */
   remember: boolean;
-  /** How long to try a service that gives no answer, in milliseconds; at most the settings' own patience. */
+  /** How long to try a service that does not answer, in milliseconds; at most the settings' own patience. */
   patience?: number | undefined;
   /** Replaces parts of the client, such as its clock. */
   parts?: ClientParts;
 }
 
 export interface AnswerCounts extends Counts {
-  /** How often a kept answer was used instead of a request. */
+  /** How often a cached answer was used instead of a request, or after one failed. */
   cached: number;
 }
 
 /**
  * Answers requests for snippets: asks the service for each once, unless the cache has an answer that is good
- * enough. While the service is in trouble, the last good content replaces a snippet, if settings allow it.
+ * enough. While the service fails, the last good content is used, if the setting `staleIfError` allows it.
  */
 export class AnswerSource {
   readonly #settings: Settings;
   readonly #options: AnswerSourceOptions;
   /** Answers and requests in progress, by the keys of the requests. */
   readonly #asked = new Map<string, Promise<Answer>>();
-  /** Opened by the first request, and again by the next one after `close`. Some sites keep no answers. */
+  /** Opened by the first request, and again by the next one after `close`; without `cache` if that is off. */
   #connection: { client: SnippetClient; cache: AnswerCache | undefined } | undefined;
   #cached = 0;
   #hasRouteWarning = false;
@@ -87,7 +87,7 @@ export class AnswerSource {
     return answer;
   }
 
-  /** Makes a request before its snippet is needed. After a failure, the request is made again when it is. */
+  /** Asks for a snippet before it is needed. If that fails, it is asked for again once it is needed. */
   prefetch(request: SnippetRequest): void {
     if (!hasConnection(this.#settings) || this.#isHopeless) return;
     this.get(request).catch((error) => {
@@ -95,7 +95,7 @@ export class AnswerSource {
     });
   }
 
-  /** The last good content, for the rest of the run. @throws `error` if there is none, or no outage */
+  /** The last good content, for the rest of the run. @throws `error` if none is cached, or it is no outage */
   async staleAnswer(request: SnippetRequest, error: unknown): Promise<Answer> {
     const { staleIfError } = this.#settings;
     const isInTrouble = error instanceof SnippetError && consequenceOf(error) === 'children';
@@ -150,14 +150,14 @@ export class AnswerSource {
     }
   }
 
-  /** How old a kept answer may be that is used instead of a request, in milliseconds. */
+  /** How old a cached answer may be to be used instead of a request, in milliseconds. */
   #maxAge() {
     const { offline, cache } = this.#settings;
     if (offline) return Infinity;
     return cache === false || this.#options.alwaysAsk ? 0 : cache.maxAge;
   }
 
-  /** A kept answer of at most this age. A date in the future, from a wrong clock, counts by its distance. */
+  /** A cached answer of at most this age. One from the future (a wrong clock) is as old as it is far away. */
   async #recall(request: SnippetRequest, maxAge: number): Promise<Answer | undefined> {
     const cache = this.#connection?.cache;
     const answer = await cache?.read(request);
@@ -167,7 +167,7 @@ export class AnswerSource {
       return { ...answer, milliseconds: 0 };
     }
 
-    // Remove a superseded answer now: if this build fails, it has no manifest that could tell the next build.
+    // Remove a superseded answer now: if this build fails, the next one has no manifest to recognize it by.
     cache?.remove(request);
     if (!this.#settings.offline) return undefined;
     const reason = 'is in the cache only as it was before the site was refreshed, and `offline` is set.';

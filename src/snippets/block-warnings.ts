@@ -8,9 +8,9 @@ import type { FileEmbed } from './read-embeds.ts';
 export class BlockWarnings {
   readonly #htmlOf: (key: string) => string | undefined;
   readonly #placeOf: PlaceOf | undefined;
-  /** Whether content is a block, by the keys of requests. */
+  /** Whether a snippet's content is a block, by the key of its request. */
   readonly #isBlock = new Map<string, boolean>();
-  /** The file and line of the first block, and how many follow, by the ids of snippets. */
+  /** The file and line of a snippet's first such embed, and the number of others, by the snippet's id. */
   readonly #places = new Map<number, { first: string; others: number }>();
 
   /** @param htmlOf the content of a snippet as pages show it, by the key of its request */
@@ -21,7 +21,7 @@ export class BlockWarnings {
 
   add(name: string, page: Buffer, embeds: readonly FileEmbed[]): void {
     for (const { request, start, format, inParagraph, paragraph } of embeds) {
-      // A `paragraph` contains nothing but the embed, and gives way to a block.
+      // A `paragraph` contains nothing but the embed, so a block replaces it, and needs no warning.
       const isAmongText = inParagraph && !paragraph;
       const isElement = format.as === 'html' && format.layers.length === 0;
       if (!isAmongText || !isElement || !this.#isBlockLevel(request.key)) continue;

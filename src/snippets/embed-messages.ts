@@ -25,7 +25,7 @@ export const faultTexts: Readonly<Record<EmbedFault['flaw'], { code: ErrorCode; 
 const leftAsIs =
   'It is left as it is. If it is an example, silence this with data-snippets-ignore or the option exclude.';
 
-/** What a build says about embeds that may not work, or may not be meant. Each follows a file and line. */
+/** Warnings about embeds that may not work, or may not be meant. File and line precede each text. */
 export const warningTexts: Readonly<Record<DoubtfulFlaw, string>> = {
   unclosed: `text that looks like an embed has no end tag. ${leftAsIs}`,
   nested: `text looks like an embed inside another embed. ${leftAsIs}`,
@@ -41,5 +41,5 @@ export const warningTexts: Readonly<Record<DoubtfulFlaw, string>> = {
     'an embed is in a fence or between backticks, in text that may be Markdown or HTML. It is left as it is. If it is an example, write it in <code>, or silence this with the option exclude. Otherwise, write the backticks before it as &#96;.',
 };
 
-/** Follows a place: how many more places are like it. Empty for none. */
+/** The end of a place in a message: how many more places are like that one. Empty for none. */
 export const andMore = (times: number): string => (times === 0 ? '' : ` and ${count(times, 'more time')}`);

@@ -14,9 +14,9 @@ import { addUse, type SnippetUses } from './snippet-use.ts';
 
 /** A valid embed in a file, and the snippet that it shows. */
 export interface FileEmbed extends PlacedEmbed, Pick<FoundEmbed, 'inHeading' | 'inParagraph'> {
-  /** The request, with the params that the site adds. */
+  /** The request, including the params that the option `params` adds. */
   request: SnippetRequest;
-  /** The key of the request as the embed is written. `undefined` if the site adds no params. */
+  /** The request's key without the params that the site adds; `undefined` if it adds none. */
   written: string | undefined;
 }
 
@@ -25,16 +25,16 @@ export type AddParams = (request: SnippetRequest, lang: string | undefined) => S
 
 /** A file in which embeds are read. */
 export interface ReadableFile {
-  /** The path of the file in the output, as messages and uses name it. */
+  /** The path of the file in the output, which messages show. */
   name: string;
   bytes: Buffer;
   kind: FileKind;
   addParams?: AddParams | undefined;
-  /** Whether the published file shows snippets of an earlier run, which children must not replace. */
+  /** Whether the published file shows snippets of an earlier run: children must not replace these. */
   showsSnippets?: boolean;
 }
 
-/** What is in a file. Everything is in the order of the file. */
+/** The embeds of a file, valid or not. Each list is in the order of the file. */
 export interface EmbedReading {
   /** Valid embeds. */
   embeds: FileEmbed[];
@@ -44,7 +44,7 @@ export interface EmbedReading {
   warnings: EmbedNote[];
 }
 
-/** An invalid embed, by its byte offset: its line is not known yet. */
+/** An invalid embed with its byte offset, from which its line is found later. */
 type RefusedEmbed = Pick<InvalidEmbed, 'code' | 'message' | 'id'> & { start: number };
 
 type LineOf = (offset: number) => number;
@@ -52,7 +52,7 @@ type LineOf = (offset: number) => number;
 /** Most embeds have no children, so they share this object. */
 const noChildren: FoundEmbed['children'] = { start: 0, end: 0 };
 
-/** Finds the embeds of a file, reads what they request, and adds that to the uses of the site. */
+/** Finds the embeds of a file, reads what they request, and adds that to `uses`, the needs of the site. */
 export function readEmbeds(file: ReadableFile, uses: SnippetUses): EmbedReading {
   const { name, bytes, kind } = file;
   const { embeds: foundEmbeds, faults, warnings } = scan(bytes, kind);
@@ -72,7 +72,7 @@ export function readEmbeds(file: ReadableFile, uses: SnippetUses): EmbedReading 
 
   refusals.sort((a, b) => a.start - b.start);
   return {
-    // A copy has no spare capacity, which `push` leaves in each of thousands of arrays.
+    // Copied, as `push` leaves spare capacity in each array, and a site has thousands of them.
     embeds: embeds.slice(),
     invalid: refusals.map(({ start, ...refusal }) => ({ file: name, line: lineOf(start), ...refusal })),
     warnings: describeWarnings(file, warnings, lineOf),
@@ -82,7 +82,7 @@ export function readEmbeds(file: ReadableFile, uses: SnippetUses): EmbedReading 
 function refuseFault(fault: EmbedFault, bytes: Buffer, lineOf: LineOf): RefusedEmbed {
   const { start, flaw, outer = 0, attribute = '' } = fault;
   const { code, text } = faultTexts[flaw];
-  // Functions as replacements: `$&` in the name of an attribute means nothing.
+  // The replacements are functions, so that `$&` in the name of an attribute stays as it is.
   const message = text.replace('{line}', () => `${lineOf(outer)}`).replace('{attribute}', () => attribute);
   return { start, code, message, id: idAt(bytes, start) };
 }
@@ -118,7 +118,7 @@ function parseEmbedRequest({ attributes, inIsland, misspelled }: FoundEmbed): Sn
   if (as !== 'html' && as !== 'text') {
     throw new SiteError('invalid-as', 'The attribute `as` of an embed must be "html" or "text".');
   }
-  // Frameworks write a boolean attribute in one of these ways.
+  // Frameworks write a boolean attribute in one of these ways, so all are allowed.
   if (!/^(?:optional|true|false)?$/.test(optional)) {
     throw new SiteError('invalid-optional', 'The attribute `optional` of an embed takes no value.');
   }
@@ -129,7 +129,7 @@ function parseEmbedRequest({ attributes, inIsland, misspelled }: FoundEmbed): Sn
   return request;
 }
 
-/** Describes each kind of flaw once: a title that mentions the element may be in twenty places of a page. */
+/** Describes each kind of flaw once, as a page may repeat one, such as a title that shows an embed, often. */
 function describeWarnings(file: ReadableFile, warnings: ScanWarning[], lineOf: LineOf): EmbedNote[] {
   const warningsByFlaw = Map.groupBy(warnings, ({ flaw }) => flaw);
   return [...warningsByFlaw].map(([flaw, places]) => {
@@ -150,7 +150,7 @@ function describeWarnings(file: ReadableFile, warnings: ScanWarning[], lineOf: L
 /** How much of a tag is searched for its id, in bytes. */
 const searchedTagLength = 1000;
 
-/** The id of the tag at an offset, even if Markdown or an encoding has rewritten its attributes. */
+/** The `id` of the tag at an offset, even if Markdown or escapes have changed how it is written. */
 function idAt(file: Buffer, start: number): string | undefined {
   const [tag = ''] = file.toString('latin1', start, start + searchedTagLength).split(/>|&gt;/);
   return /\bid\s*=(?:[\s"'{\\]|&\w+;|&#\w+;|%\w\w)*([\w.-]+)/i.exec(tag)?.[1];
@@ -170,7 +170,7 @@ export function pageParams(option: ParsedOptions['params'], page: string): AddPa
   const paramsFor = (lang: string | undefined) => {
     if (paramsByLanguage.has(lang)) return paramsByLanguage.get(lang);
     try {
-      // A request with any id checks params as those of an embed are checked.
+      // A request (the id does not matter) checks these params like those of an embed.
       const params = paramsObject(createRequest(1, option({ page, lang })));
       paramsByLanguage.set(lang, params);
       return params;

@@ -13,29 +13,29 @@ import { type Answer, AnswerSource, type AnswerSourceOptions } from './answers.t
 import type { SnippetDisplay, SnippetUse } from './snippet-use.ts';
 import { TimeLimit } from './time-limit.ts';
 
-/** An answer, prepared to be shown by pages. */
+/** An answer of the service, with its content prepared for pages. */
 export interface FetchedSnippet extends Answer, PreparedSnippet {}
 
 /** Snippets by the keys of their requests. */
 export type FetchedSnippets = ReadonlyMap<string, FetchedSnippet>;
 
-/** What became of all uses of a run. */
+/** Which snippets of a run were fetched, and which were not. */
 export interface FetchResults {
   fetched: Map<string, FetchedSnippet>;
   failed: FailedSnippet[];
-  /** The number of snippets that were not asked for, as each would have failed the same way. */
+  /** The number of snippets not asked for after an error, such as a wrong key, that all would share. */
   notAsked: number;
 }
 
-/** What a fetcher does besides fetching, and how it asks the service. */
+/** How a fetcher asks the service, and which images it need not download. */
 export interface FetcherOptions extends AnswerSourceOptions {
-  /** Images of the built site, which a refresh does not download again. */
+  /** Images that the build downloaded, so that a refresh does not download them again. */
   recordedImages?: RecordedImages;
 }
 
-/** How one run is ended, followed and reported. */
+/** How one call of `fetch` can be ended, shows its progress, and is reported. */
 export interface FetchOptions {
-  /** Ends the run. Snippets that have not arrived then count as not asked for. */
+  /** Ends the call. Snippets that have not arrived by then count as not asked for. */
   signal?: AbortSignal | undefined;
   /** Called after each snippet with the number of those that have arrived or failed. */
   onSettled?: (settled: number) => void;
@@ -48,11 +48,11 @@ export interface FetchOptions {
 /** A content collection whose entries are snippets. */
 export interface SnippetCollection {
   collection: string;
-  /** Requests by the ids of their entries. */
+  /** The requests of the snippets, by the ids of their entries. */
   entries: ReadonlyMap<string, SnippetRequest>;
 }
 
-/** Fetches a collection for its loader, which belongs to the site's code and never gets the key. */
+/** Fetches a collection for its loader. A loader runs in the site's code, so it must not have the API key. */
 export type FetchHook = (collection: SnippetCollection) => Promise<FetchedSnippets>;
 
 /**
@@ -63,7 +63,7 @@ export class SnippetFetcher {
   readonly #settings: Settings;
   readonly #options: FetcherOptions;
   readonly #images: Promise<SiteImages> | undefined;
-  /** Answers after the rules for HTML, and for text, so that each is prepared once. */
+  /** Prepared answers, by the rules for HTML and for text, so that each answer is prepared once for each. */
   readonly #prepared = {
     html: new WeakMap<Answer, Promise<FetchedSnippet>>(),
     text: new WeakMap<Answer, Promise<FetchedSnippet>>(),
@@ -73,7 +73,7 @@ export class SnippetFetcher {
   showsChildren = false;
   /** The keys of optional snippets that do not exist. */
   readonly missing: Set<string> = new Set<string>();
-  /** How much of the time limit `prepare` has used, in milliseconds. */
+  /** How much of the time limit (the option `timeout`) `prepare` has used, in milliseconds. */
   #spent = 0;
 
   constructor(settings: Settings, options: FetcherOptions) {
@@ -82,7 +82,7 @@ export class SnippetFetcher {
     this.answers = new AnswerSource(settings, options);
     if (!settings.images) return;
     const imageOptions = { ...settings, ...settings.images, recorded: options.recordedImages };
-    // Loaded only if needed: most sites leave images where they are.
+    // Imported only if needed, as most sites do not copy the images of snippets.
     this.#images = import('../images/site-images.ts').then((module) => new module.SiteImages(imageOptions));
   }
 
@@ -90,8 +90,8 @@ export class SnippetFetcher {
    * Fetches snippets for pages, and prints warnings about them. After a failure the others are fetched
    * nevertheless, for one report of all failures; unless each would fail the same way, as with a wrong key.
    *
-   * @returns a snippet for each use, besides those whose children are shown
-   * @throws UserError with one report of all that the build fails for
+   * @returns the snippets by the keys of their requests, without those whose embeds show their children
+   * @throws UserError with one report of all failures
    */
   async fetch(uses: readonly SnippetUse[], options: FetchOptions = {}): Promise<FetchedSnippets> {
     const { invalid = [], placeOf } = options;
@@ -118,7 +118,7 @@ export class SnippetFetcher {
     return fetched;
   }
 
-  /** Fetches snippets that pages may show. Those that fail are asked for again when a page does show them. */
+  /** Fetches snippets that pages may show. One that fails is asked for again when a page needs it. */
   async prepare(uses: readonly SnippetUse[]): Promise<FetchResults> {
     const start = performance.now();
     try {
@@ -137,7 +137,7 @@ export class SnippetFetcher {
     return prepared;
   }
 
-  /** @param file the name of the image in the folder of assets */
+  /** Reads an image from the cache. @param file its name in the folder of assets */
   async readImage(file: string): Promise<Uint8Array | undefined> {
     return (await this.#images)?.read(file);
   }
@@ -174,7 +174,7 @@ export class SnippetFetcher {
     return results;
   }
 
-  /** Gets a snippet, or its last good content when the time is over. */
+  /** Gets a snippet; once the time limit is over, its last good content. */
   async #getWithin(limit: TimeLimit, display: SnippetDisplay): Promise<FetchedSnippet> {
     try {
       return await Promise.race([this.get(display), limit.ended]);
@@ -185,7 +185,7 @@ export class SnippetFetcher {
     }
   }
 
-  /** @param mayDownload `false` when there is no time left for images */
+  /** @param mayDownload `false` if no time is left to download images */
   async #applyRules(answer: Answer, display: SnippetDisplay, mayDownload = true): Promise<FetchedSnippet> {
     const images = await this.#images;
     const findImage = images && ((url: URL) => images.find(url, { mayDownload }));

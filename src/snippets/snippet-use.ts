@@ -8,23 +8,23 @@ export interface SnippetDisplay {
   asHtml: boolean;
 }
 
-/** A snippet, and everything on the site that needs it. */
+/** A snippet, and the files and collection entries (its places) that need it. */
 export interface SnippetUse extends PlacedRequest, SnippetDisplay {}
 
-/** Uses by the keys of their requests. */
+/** The snippets that a site needs, by the keys of their requests. */
 export type SnippetUses = Map<string, SnippetUse>;
 
 interface UseOptions {
   /** Whether the embed has children to show when the service is down. @default false */
   hasChildren?: boolean | undefined;
-  /** Whether the snippet need not exist. @default false */
+  /** Whether the embed is optional, so that its snippet need not exist. @default false */
   isOptional?: boolean | undefined;
-  /** Whether the place displays HTML. @default true */
+  /** Whether the place displays the snippet as HTML, and not as text. @default true */
   asHtml?: boolean | undefined;
 }
 
 /**
- * Notes that a place needs a snippet. All uses of one place have to be added one after the other.
+ * Notes that a place needs a snippet. Finish one place before the next: only the last one is compared.
  *
  * @param place the name of a file, or of an entry of a collection
  * @returns the use that the place was added to

@@ -2,11 +2,11 @@ import { timerLength, unlessAborted } from '../client/clock.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import { formatDuration } from '../text/format.ts';
 
-/** The time that all snippets of a run have together (the option `timeout`). */
+/** Limits the time for all snippets of a run together (the option `timeout`). */
 export class TimeLimit {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;
-  /** Rejects when the time is over, or on abort. Shared: a thousand listeners on a signal are slow. */
+  /** Rejects when the time is over, or on abort. Shared, as a thousand listeners on a signal are slow. */
   readonly ended: Promise<never>;
 
   /** @param spent how much of the limit was used before, in milliseconds */
@@ -27,7 +27,7 @@ export class TimeLimit {
 
   stop(): void {
     clearTimeout(this.#timer);
-    // Abort to drop the listener on the caller's signal: `watch` would leak every answer.
+    // Abort to drop the listener on the caller's signal, which would keep every answer of `watch` in memory.
     this.#controller.abort();
   }
 }

@@ -10,9 +10,9 @@ import { digestFinder, precacheFinder } from './revisions.ts';
 
 /** A file that was made from pages that change, and is out of date once they are written. */
 export interface DerivedFile extends SiteFile {
-  /** Whether the file is in a copy of the output that an adapter has made. */
+  /** Whether the file is in a folder to which an adapter has copied the output. */
   isCopy: boolean;
-  /** The name of the page that the file copies, such as `404.html` for `200.html`. Both are written together. */
+  /** The page with the same bytes, such as `404.html` for `200.html`: a refresh writes both. */
   page?: string;
   /** A shell command that makes the file again, if one is known. */
   rebuild?: string;
@@ -20,13 +20,13 @@ export interface DerivedFile extends SiteFile {
   reason: string;
 }
 
-/** The file by which a Pagefind index is known. Its other files lie beside it. */
+/** A folder with a file of this name holds a Pagefind search index. */
 const indexEntry = 'pagefind-entry.json';
 const indexFile = /^pagefind|\.(pf_\w+|pagefind)$/;
 
 /**
- * Finds what was made from pages that change, whose bytes are still as before: search indexes, copies of a
- * page, and files that hold a digest of a page or the old content of a snippet.
+ * Finds files that were made from pages that are about to change: search indexes, copies of a page, and files
+ * that hold a digest of a page or the old content of a snippet. Run it before the pages are written.
  */
 export function findDerivedFiles(
   folders: readonly SiteFolder[],
@@ -42,7 +42,7 @@ export function findDerivedFiles(
 /** The changing pages by their sizes in bytes. */
 type PagesOfSize = ReadonlyMap<number, readonly SiteFile[]>;
 
-/** @param finders those that are the same for every folder */
+/** @param finders the finders that are shared by all folders */
 function findInFolder(
   folder: SiteFolder,
   pages: readonly SiteFile[],
@@ -55,7 +55,7 @@ function findInFolder(
   const files = [...scannable, ...unscanned];
   const allFinders = [precacheFinder(directory, pages), ...finders];
 
-  // Pagefind indexes HTML alone.
+  // Pagefind indexes HTML only, so its index stays true if only other files change.
   const changingHtml = pages.find(({ name }) => fileKind(name) === 'html')?.name;
   const indexes = changingHtml ? files.filter(({ name }) => basename(name) === indexEntry) : [];
   const isBeside = (index: SiteFile, name: string) =>
@@ -66,7 +66,7 @@ function findInFolder(
   const describeIndex = (index: SiteFile): DerivedFile => {
     const reason = `is a search index of pages that change, such as ${changingHtml}`;
     const derived = { ...fileIn(folder, index.name), isCopy, reason };
-    // The command deletes the folder of the index, where a theme may have files of its own search.
+    // The command deletes the index's folder, so it is not suggested if a theme has other files there.
     const hasOtherFiles = files.some(({ name }) => isBeside(index, name) && !isOfIndex(name));
     return hasOtherFiles ? derived : { ...derived, rebuild: searchIndexCommand(folder, dirname(index.name)) };
   };
@@ -85,7 +85,7 @@ function findInFolder(
   });
 }
 
-/** The name of the changing page that a file is a copy of. */
+/** The name of the changing page with the same bytes as a file. */
 function findCopiedPage({ file, name }: SiteFile, pagesOfSize: PagesOfSize): string | undefined {
   const pagesOfSameSize = pagesOfSize.get(statSync(file).size);
   if (!pagesOfSameSize) return undefined;
@@ -95,7 +95,7 @@ function findCopiedPage({ file, name }: SiteFile, pagesOfSize: PagesOfSize): str
   )?.name;
 }
 
-/** Searches a file of any size, piece by piece, until one finder has found something. */
+/** Searches a file of any size, piece by piece, for the first trace of a page or snippet that changes. */
 function findTrace({ file, name }: SiteFile, finders: readonly TraceFinder[]): Trace | undefined {
   for (const piece of piecesOf(file, overlaps.revision)) {
     const text = piece.toString();
@@ -107,11 +107,11 @@ function findTrace({ file, name }: SiteFile, finders: readonly TraceFinder[]): T
   return undefined;
 }
 
-/** Words a trace as the object of a sentence. */
+/** Describes a trace, as the object of the sentence "file contains …". */
 const describeTrace = (trace: Trace): string =>
   trace.kind === 'revision' ? `the revision of ${trace.page}` : `what snippet ${trace.snippetId} was`;
 
-/** The command that makes a Pagefind index again. Pagefind would leave old files there, so they are removed. */
+/** The command that makes a Pagefind index again. It removes the old index, which Pagefind would leave. */
 function searchIndexCommand({ shown }: SiteFolder, index: string): string {
   const quoted = (path: string) => (/^[\w./-]+$/.test(path) ? path : `"${path}"`);
   const where = index === 'pagefind' ? '' : ` --output-subdir ${quoted(index)}`;

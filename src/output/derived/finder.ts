@@ -5,15 +5,15 @@ import type { SiteFile } from '../site-files.ts';
 /** What a refresh changes on a site. */
 export interface SiteChanges {
   manifest: Manifest;
-  /** What the snippets show now, by their indexes in the record. */
+  /** The contents that the service sends now, by the indexes of the snippets in the record. */
   currentContents: Contents;
-  /** The indexes of the snippets that change. */
+  /** The indexes of the snippets whose content changes. */
   changedSnippets: ReadonlySet<number>;
-  /** Says whether a file may have been made from pages. Pages themselves, and older files, were not. */
+  /** Says whether a file may have been made from pages: `false` for pages, and for files older than they. */
   mayBeDerived(file: SiteFile): boolean;
 }
 
-/** What a file holds of the pages before they change. */
+/** What a file holds of the old pages, so that it is out of date once they change. */
 export type Trace =
   /** A digest of a page, or its entry with a revision in a precache list. */
   | { kind: 'revision'; page: string }

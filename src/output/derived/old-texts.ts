@@ -4,22 +4,22 @@ import { textOf } from '../../markup/text-of.ts';
 import type { SiteFile } from '../site-files.ts';
 import type { SiteChanges, TraceFinder } from './finder.ts';
 
-/** A text with fewer characters may be in a file for another reason, unless its neighbors are there, too. */
+/** A shorter text (in characters) may be in a file by chance, so its neighbors have to be there, too. */
 const unambiguousLength = 16;
 
 /** How many characters on each side count as the neighbors of a short text. */
 const neighborCharacters = 24;
 
-/** Writes a text as a kind of file may have it. */
+/** Escapes a text as a kind of file, such as JSON or HTML, may have it. */
 type Spelling = (text: string) => string;
 
 const inJson: Spelling = (text) => JSON.stringify(text).slice(1, -1);
 const spellings: readonly Spelling[] = [(text) => text, inJson, escapeText, escapeUTF8];
 
-/** A text of an old content, as it is searched for. */
+/** What is known about a text of a snippet's old content that is searched for. */
 interface Needle {
   snippetId: number;
-  /** How the text is written, if it is so short that its neighbors have to be there, too. */
+  /** How the text is escaped; only for one so short that it counts only together with its neighbors. */
   spelling?: Spelling;
   /** The text with its neighbors, as the changing pages have it; read when the text is first found. */
   inContext?: Set<string>;
@@ -63,7 +63,7 @@ function listNeedles({ manifest, currentContents, changedSnippets }: SiteChanges
   return needles;
 }
 
-/** Collects a text with its neighbors from all places on the pages. */
+/** Collects a text with its neighbors from everywhere on the pages. */
 function withNeighbors(pages: readonly SiteFile[], text: string, spelling: Spelling): Set<string> {
   const contexts = new Set<string>();
   for (const page of pages) {
@@ -72,7 +72,7 @@ function withNeighbors(pages: readonly SiteFile[], text: string, spelling: Spell
       for (let index = spelled.indexOf(text); index !== -1; index = spelled.indexOf(text, index + 1)) {
         const start = Math.max(0, index - neighborCharacters);
         const context = spelled.slice(start, index + text.length + neighborCharacters);
-        // A page with little else says nothing about another file.
+        // With hardly any neighbors, even this may be in another file by chance.
         if (context.length >= unambiguousLength) contexts.add(context);
       }
     }

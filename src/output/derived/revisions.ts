@@ -10,7 +10,7 @@ const digestAlgorithms = ['md5', 'sha1', 'sha256', 'sha384', 'sha512'];
 /** What may be a digest: in hexadecimal, or in base64 without padding. */
 const digestPatterns = [/[0-9a-f]{32,}/g, /[A-Za-z0-9+/]{22,}/g];
 
-/** Finds digests of pages. The pages are hashed once a text has what may be a digest. */
+/** Finds digests of pages. The pages are hashed only when a text has what may be a digest. */
 export function digestFinder(pages: readonly SiteFile[]): TraceFinder {
   let pageByDigest: Map<string, string> | undefined;
   const digestsOf = ({ file, name }: SiteFile) => {
@@ -34,11 +34,11 @@ export function digestFinder(pages: readonly SiteFile[]): TraceFinder {
   };
 }
 
-/** A script's object with a `revision`, as `{ url: 'about/index.html', revision: '…' }`, and its `url`. */
+/** An object of a precache list, such as `{ url: 'about/index.html', revision: '…' }`, and its `url`. */
 const precacheEntry = /\{[^{}]*\brevision["']?\s*:\s*["'`][^{}]*\}/g;
 const precacheUrl = /["']?\burl["']?\s*:\s*["'`]([^"'`]*)["'`]/;
 
-/** Finds changing pages in Workbox precache lists. A build does not change entries without a revision. */
+/** Finds changing pages in Workbox precache lists, by entries with a revision: others do not go stale. */
 export function precacheFinder(directory: string, changingPages: readonly SiteFile[]): TraceFinder {
   const changing = new Set(changingPages.map(({ name }) => name));
   const exists = (name: string) => changing.has(name) || statsOf(join(directory, name))?.isFile();
@@ -47,7 +47,7 @@ export function precacheFinder(directory: string, changingPages: readonly SiteFi
   const findListedFile = (entry: string, list: string) => {
     const url = precacheUrl.exec(entry)?.[1];
     if (url === undefined) return undefined;
-    // An empty URL means the folder, and not the list itself.
+    // An empty URL means the folder of the list, so it is parsed as `./`.
     const path = URL.parse(url || './', `https://site.invalid/${list}`)?.pathname;
     if (path === undefined) return undefined;
     const segments = path.slice(1).split('/');
