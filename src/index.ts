@@ -10,7 +10,7 @@ import type { InlinedBuild } from './integration/inlined-build.ts';
 import { builtPlugin, lastIntegration } from './integration/last-hooks.ts';
 import type { PreparedBuild } from './integration/prepared-build.ts';
 import { openSite, type Site } from './integration/site.ts';
-// Declares the hook `astro-snippets:fetch`.
+// Loads the types of the hook `astro-snippets:fetch`.
 import type {} from './loader/loader.ts';
 import type { Environment, EnvironmentFiles } from './settings/environment.ts';
 import { environmentPlugin } from './settings/environment-plugin.ts';
@@ -39,8 +39,8 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
   if (flaw !== undefined) throw userError('unsupported-node', flaw);
   const parsedOptions = parseOptions(options);
 
-  // Each step leaves a value for later ones. The values are in the order in which they come: `dev` or `build` when
-  // Vite reads the environment, the others from hooks.
+  // Each step sets a variable for later steps. The variables are in the order in which they are set: `dev` or
+  // `build` when Vite reads the environment, the others in hooks.
   let command: Site['command'];
   let routes: readonly IntegrationResolvedRoute[] = [];
   let site: Site | undefined;
@@ -49,17 +49,17 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
   let prepared: PreparedBuild | undefined;
   let inlined: InlinedBuild | undefined;
 
-  /** The site, for what follows `astro:config:done`. */
+  /** The site, which is known from `astro:config:done` on. */
   const openedSite = () => site as Site;
 
-  /** The run, for what follows the first reading of the environment, such as the loading of collections. */
+  /** The build or dev server, which is known once Vite has read the environment: before collections load. */
   const currentRun = () => (dev ?? build) as DevRun | BuildRun;
 
-  /** Begins the run when Vite reads the environment for the first time, and tells it of changes later. */
+  /** Begins the build or dev server when Vite first reads the environment, and passes later changes on. */
   const readEnvironment = async (environment: Environment, files: EnvironmentFiles) => {
     const session = (dev ?? build)?.session;
     if (session) return session.updateEnvironment(environment, files);
-    // A dev server and a build load different code.
+    // A dev server and a build need different code, so only one of the two modules is loaded.
     if (command === 'dev') {
       const { DevRun } = await import('./dev/dev-run.ts');
       dev = new DevRun(openedSite(), environment, files);
@@ -94,7 +94,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
     name: integrationName,
     hooks: {
       async 'astro:config:setup'({ config, addDevToolbarApp, injectScript, updateConfig, logger, ...setup }) {
-        // A program may build again with this integration, even after a build that failed.
+        // A program may build twice in one process: what a failed build has left open is closed here.
         await build?.release();
         command = setup.command;
         const astro = astroMajor(fileURLToPath(config.root));
@@ -116,8 +116,8 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         addDevToolbarApp(toolbarApp);
       },
 
-      // A build resolves its routes before the config is done, a dev server afterwards, and again when pages
-      // come or go.
+      // A build runs this hook before `astro:config:done`; a dev server after it, and again when pages are
+      // added or removed.
       'astro:routes:resolved'({ routes: resolvedRoutes }) {
         routes = resolvedRoutes;
         if (site) site.sources.routes = routes;
@@ -179,7 +179,7 @@ function warnOfOptions(config: AstroConfig, options: ParsedOptions, logger: Astr
   }
 }
 
-/** Cleans each line: most messages contain text from the service, or names of files. */
+/** Removes control characters from each line: most messages contain text from the service, or file names. */
 function cleanLogger(logger: AstroIntegrationLogger): AstroIntegrationLogger {
   const cleaned: AstroIntegrationLogger = Object.create(logger);
   for (const level of ['info', 'warn', 'error'] as const) {

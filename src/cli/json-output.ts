@@ -55,7 +55,7 @@ interface ContentFacts {
   variant: 'render' | 'retrieve';
   fetchedAt: string;
   bytes: number;
-  /** How long the service took. */
+  /** How long the service took to answer, in milliseconds. */
   milliseconds: number;
 }
 
@@ -91,7 +91,7 @@ export interface ListOutput extends Document<'list'> {
   snippets: ShownSnippet[];
 }
 
-/** `check --json`: which snippets have changed since the build. With `--exec`, the process exits with its status. */
+/** `check --json`: which snippets have changed since the build. The `--exec` command sets the exit status. */
 export interface CheckOutput extends Document<'check'> {
   /** How many snippets were compared with the service. */
   compared: number;
@@ -106,7 +106,7 @@ export interface RefreshOutput extends Document<'refresh'> {
   /** Whether nothing was written, and `written` is what would be. */
   dryRun: boolean;
   written: WrittenFile[];
-  /** What was not written, and why. */
+  /** The files, entries and commands that were not updated, each with the reason. */
   notWritten: NotWritten[];
   /** With `--dry-run`: unified diffs of the contents that would change, each with the pages that show it. */
   diffs?: (Request & { pages: ShownFile[]; patch: string })[] | undefined;

@@ -4,7 +4,7 @@ import { nodeFlaw } from '../client/node-version.ts';
 
 const flaw = nodeFlaw();
 if (flaw === undefined) {
-  // A short command spends most of its time on compiling.
+  // A short command spends most of its time on compiling, so the compiled code is cached.
   module.enableCompileCache();
   const { runCli } = await import('./program.ts');
   const { systemClock: clock } = await import('../client/clock.ts');
@@ -12,7 +12,7 @@ if (flaw === undefined) {
   for (const stream of [stdout, stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;
-      // The reader of the output, such as `head`, has ended. A watch ends too, other commands complete.
+      // The reader of the output, such as `head`, has ended. `watch` stops then, other commands finish.
       process.emit('SIGPIPE', 'SIGPIPE');
     });
   }

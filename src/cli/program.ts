@@ -13,7 +13,7 @@ export async function runCli(argv: readonly string[], host: CliHost): Promise<nu
   return terminal.exitStatus;
 }
 
-/** The meanings of exit statuses for a command, by the names of {@link exitCodes}. */
+/** What exit statuses mean for a command, as its help says it, by the names of {@link exitCodes}. */
 type StatusMeanings = Partial<Record<keyof typeof exitCodes, string>>;
 
 const recordStatuses: StatusMeanings = { ok: 'done', needsBuild: 'no usable record: build' };
@@ -101,7 +101,7 @@ export function createProgram(cli: Cli, argv: readonly string[] = []): Command {
   return program;
 }
 
-/** Creates the program without commands. Before one runs, `cli` gets the options before its name. */
+/** Creates the program without commands. A hook copies global options into `cli` before a command runs. */
 function createRoot(cli: Cli, argv: readonly string[]): Command {
   const { stdout, stderr, terminal } = cli;
   return (
@@ -111,7 +111,7 @@ function createRoot(cli: Cli, argv: readonly string[]): Command {
       )
       .version(packageVersion)
       .showHelpAfterError()
-      // Commander would end the process for wrong usage with status 1, which means that a command failed.
+      // Commander would exit with status 1 for wrong usage, which means that a command failed: let it throw.
       .exitOverride()
       .configureOutput({
         writeOut: (text) => stdout.write(text),
@@ -120,7 +120,7 @@ function createRoot(cli: Cli, argv: readonly string[]): Command {
         getErrHelpWidth: () => (stderr.isTTY ? stderr.columns : undefined) as number,
       })
       .hook('preSubcommand', (program, command) => {
-        // The options of the command are not parsed yet. If they are invalid, that is also printed as JSON.
+        // Looked for before options are parsed, so that an error about these is printed as JSON, too.
         const printsJson = argv.includes('--json') && command.options.some(({ long }) => long === '--json');
         terminal.json = printsJson ? command.name() : undefined;
         Object.assign(cli, program.opts());
@@ -164,7 +164,7 @@ function parseListen(text: string): ListenAddress {
   throw new InvalidArgumentError('Expected a host and a port, such as 127.0.0.1:8787 or [::1]:8787.');
 }
 
-/** Refuses an empty command, which would succeed. The shell passes one if a variable in it is not set. */
+/** Rejects an empty command, which would succeed. A shell passes one if `"$VARIABLE"` is not set. */
 function parseCommand(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('Expected a command.');
   return text;

@@ -49,10 +49,10 @@ export interface ListenOptions {
 
 type CallVerdict =
   | { status: 202 }
-  /** The reason is for the log, and quotes nothing of the call. The caller only gets the status. */
+  /** `reason` is for the log, and quotes nothing of the call. The caller only gets the status. */
   | { status: 401 | 404 | 405 | 408 | 413; reason: string };
 
-/** More connections are dropped: calls are rare. */
+/** How many connections are open at most. Calls are rare, so any more are dropped. */
 const maxConnections = 50;
 
 /** The longest body that is read, in bytes. The payload of an event takes less than 1 KiB. */
@@ -70,7 +70,7 @@ export async function listen(options: ListenOptions): Promise<string> {
   await once(server.listen(address), 'listening').catch(({ code }: NodeJS.ErrnoException) => {
     throw userError('cannot-listen', `Could not listen at ${address.host}:${address.port}: ${code}.`);
   });
-  // An error without a listener, such as too many open files, would crash Node.
+  // Without a listener, an error such as too many open files would crash Node.
   server.on('error', ({ message }) => log(message));
   signal.addEventListener('abort', () => void server.close().closeAllConnections());
 
@@ -102,7 +102,7 @@ function createCallServer({ webhook, onCall, log, patience = 10_000 }: ListenOpt
     }
   };
 
-  // By default, Node looks for slow connections every 30 seconds.
+  // Node looks for slow connections every 30 seconds by default, which is too rare for short timeouts.
   const connectionsCheckingInterval = patience / 10;
   const timeouts = { headersTimeout: patience, requestTimeout: patience, connectionsCheckingInterval };
   const server = createServer(timeouts, answer);
@@ -113,7 +113,7 @@ function createCallServer({ webhook, onCall, log, patience = 10_000 }: ListenOpt
 
 async function judgeCall(request: IncomingMessage, webhook: Webhook): Promise<CallVerdict> {
   const { method, url, headers } = request;
-  // The least work first: nothing is read of a call that is refused anyway.
+  // The cheap checks come first, so that the body of a call that fails them is not read.
   if (url !== '/') return { status: 404, reason: 'another path' };
   if (method !== 'POST') return { status: 405, reason: 'another method than POST' };
   if (!headers['webhook-signature']) return { status: 401, reason: 'no signature' };

@@ -15,19 +15,19 @@ import { type FetchSnippet, SnippetMemory } from './snippet-memory.ts';
 
 type ServerSetup = HookParameters<'astro:server:setup'>;
 
-/** The question of a page whether it has changed. */
+/** The message by which a page in the browser asks whether it has changed. */
 interface PageQuestion {
   /** The hash of the snippets that the page shows; absent if it shows none. */
   hash?: string;
-  /** Whether the snippets of the page and of all collections are fetched now. */
+  /** Whether to fetch the snippets of the page and of all collections now, even if they are not due. */
   refresh?: true;
 }
 
-/** Pauses before files are written or pages load again, in milliseconds: changes often come together. */
+/** How long to wait before a write or reload, in milliseconds, so that several changes cause only one. */
 const classPause = 100;
 const stylePause = 150;
 
-/** A dev server. Each visible page asks whether it has changed: then its snippets are fetched again. */
+/** A dev server. Each visible page keeps asking whether it has changed, which fetches its snippets again. */
 export class DevRun {
   readonly session: SnippetSession;
 
@@ -54,7 +54,7 @@ export class DevRun {
     const { session } = this;
     const { sources, classes, logger } = session.site;
     const { hot } = server.environments.client;
-    // Later versions escape the errors of modules for the browser that Vite reports.
+    // Astro 6 and later escape the errors that Vite reports for browser modules; Astro 5 shows them as HTML.
     if (astroMajor(sources.folders.root) < 6) escapeOwnErrors(hot);
     sources.modules = loadedModules(server);
 
@@ -75,7 +75,7 @@ export class DevRun {
       if (resolve(file) === classes?.file) restyle();
     });
     server.httpServer?.once('close', () => void session.close());
-    // A snippet that fails is reported when a page shows it.
+    // Failures are ignored here: they are reported when a page shows the snippet.
     session.prepareClasses().catch(() => {});
   }
 }
@@ -102,7 +102,7 @@ const loadedModules = ({ environments }: ViteDevServer): ModuleGraph => ({
     }),
 });
 
-/** Answers pages that ask whether they have changed. Any script can ask, even without a question. */
+/** Answers pages that ask whether they have changed. Any script can send the message, even an empty one. */
 function answerPages(
   hot: ViteDevServer['environments']['client']['hot'],
   memory: SnippetMemory,
@@ -147,7 +147,7 @@ function imageHandler(session: SnippetSession): Connect.NextHandleFunction {
   };
 }
 
-/** Returns a function that calls `act` a number of milliseconds after its own last call. */
+/** Returns a debounced `act`: it runs once no call was made for a number of milliseconds. */
 function afterPause(milliseconds: number, act: () => void): () => void {
   let timer: NodeJS.Timeout | undefined;
   return () => {

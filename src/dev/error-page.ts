@@ -7,17 +7,17 @@ export interface OverlayError {
   title: string;
   message: string;
   hint: string;
-  /** The message as text, where a browser would show the lines of code. */
+  /** The message as plain text, which the overlay shows in place of a stack trace. */
   stack: string;
 }
 
 /**
  * Writes a page that shows an error in Astro's overlay instead of the page that was asked for.
  *
- * @param hash what that page would show, if it has snippets: the error page asks whether that has changed
+ * @param hash the hash of what that page would show, so that the error page can ask whether it has changed
  */
 export function errorPage(base: string, error: OverlayError, hash: string | undefined): string {
-  // A "<" in the error could end the script.
+  // A "<" in the error could begin `</script>` and end the script, so it is escaped.
   const json = JSON.stringify(error).replaceAll('<', '\\u003c');
   return `<!doctype html>
 <html lang="en">
@@ -38,7 +38,7 @@ document.body.append(new ErrorOverlay(${json}));
  * seconds whether what the page shows has changed, and reloads the page if so. The hash of what it shows is
  * in the element that the panel reads; a page without that element shows no snippets, and does not ask.
  *
- * @param hot JavaScript for the connection to Vite
+ * @param hot the JavaScript expression for the connection to Vite, such as `import.meta.hot`
  */
 export function pageScript(hot: string): string {
   return `

@@ -29,14 +29,14 @@ export interface RenderedText {
   path: string;
   kind: FileKind;
   bytes: Buffer;
-  /** Whether a script has fetched it. A browser that shows a page says otherwise. */
+  /** Whether a script fetches the response (header `Sec-Fetch-Dest`), so that it is not shown as a page. */
   isFetched: boolean;
 }
 
-/** What is sent instead: the response with its snippets, or a page about why that is not possible. */
+/** What the browser gets: the response with its snippets, or a page with the error that prevents that. */
 export type InlinedView = { kind: 'page'; bytes: Buffer } | { kind: 'error-page'; html: string };
 
-/** What the steps of one view share, with the settings when it began: they change with the `.env` files. */
+/** What the steps of one view of a page share. The settings stay even if a `.env` file changes meanwhile. */
 interface View {
   rendered: RenderedText;
   settings: Settings;
@@ -48,8 +48,8 @@ interface View {
 }
 
 /**
- * Inlines snippets into what the dev server renders, as a build does. For what a build would fail for, a view
- * is an error page, and the next one tries again.
+ * Inlines snippets into what the dev server renders, as a build does. Where a build would fail, the browser
+ * gets an error page, and the next view tries again.
  */
 export class InlineView {
   readonly #session: SnippetSession;
@@ -72,7 +72,7 @@ export class InlineView {
       const view = this.#readView(rendered, lines);
       const shownUses = await this.#getSnippets(view);
 
-      // No await from here on: the hash must be of what this view shows, and another may update a snippet.
+      // No await from here on: another view could update a snippet, and the hash would not be of this view.
       if (shownUses.length > 0) hash = this.#memory.hashPage(shownUses.map(({ snippet }) => snippet));
       const snippets = contentsOf(shownUses);
       if (rendered.kind === 'html') warnOfPage(view, snippets);
@@ -91,7 +91,7 @@ export class InlineView {
     return names.some((name) => picomatch.isMatch(name, this.#session.settings.exclude));
   }
 
-  /** Reads the embeds of a view. @throws UserError if it has any and is rendered on demand */
+  /** Reads the embeds of a view. @throws UserError if there are any on a page that is rendered on demand */
   #readView(rendered: RenderedText, lines: ViewLines): View {
     const { settings, site } = this.#session;
     const { path, kind, bytes } = rendered;
@@ -110,7 +110,7 @@ export class InlineView {
       lines.warn(withoutKeyWarning(settings));
       return [];
     }
-    // A page asks again, and loads again if a snippet has changed. A script does not, nor does a feed.
+    // A page reloads when a snippet changes, so it may show old content. A feed or script has to wait.
     const isLast = rendered.kind !== 'html' || rendered.isFetched;
     const get = async (use: SnippetUse) => ({ ...use, snippet: await this.#memory.get(use, isLast) });
     return Promise.all(uses.values().map(get));
@@ -120,7 +120,7 @@ export class InlineView {
   #showError(error: Error, path: string, hash: string | undefined, lines: ViewLines): string {
     const message = cleanLines(error.message);
     const { code, hint: nextStep = '' }: Partial<UserError> = error instanceof UserError ? error : {};
-    // A report of failures has no code of its own: its hint names the codes.
+    // A report of several failures has no code of its own; its hint names theirs.
     const hint = code ? `${code}: ${nextStep}` : nextStep;
     const indentedHint = hint && `\n\n  Hint:\n${hint.replaceAll(/^/gm, '    ')}\n`;
     lines.error(message, message.trimEnd() + indentedHint);
@@ -132,9 +132,9 @@ export class InlineView {
       message: toHtml(message),
       hint: toHtml(hint),
     };
-    // A page does not show the response of a server island, so the overlay of the page gets the error.
+    // A browser does not show the error page of a server island, so the overlay of the page gets the error.
     if (path.includes('/_server-islands/')) {
-      // Astro escapes the HTML of errors that are not marked.
+      // With this mark, Astro shows the HTML of the error as it is, instead of escaping it.
       const mark = { __isEnhancedAstroErrorPayload: true };
       this.#server.environments.client.hot.send({ type: 'error', ...mark, err: overlayError });
     }

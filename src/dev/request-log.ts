@@ -3,18 +3,18 @@ import type { ServerResponse } from 'node:http';
 import { styleText } from 'node:util';
 import type { AstroIntegrationLogger } from 'astro';
 
-/** How Astro's line about a request begins: with its status. */
+/** Matches the start of Astro's log line about a request: its HTTP status, such as `[200]`. */
 const statusPattern = /^\S*\[\d{3}\]/;
 
 /**
- * Holds back Astro's line about a request until the response is sent. Astro logs `[200]` when it has rendered
- * a page, which may then turn out as an error page with status 500.
+ * Delays Astro's log line about a request until the response is sent: Astro logs `[200]` for a page that may
+ * then be replaced by an error page. The line says `[500]` in that case.
  *
- * @returns a scope in which to run the rest of each request, so that its lines are known to be about it
+ * @returns a scope to run the rest of each request in, which tells which request a log line is about
  */
 export function holdRequestLog({ options }: AstroIntegrationLogger): AsyncLocalStorage<ServerResponse> {
   const requestScope = new AsyncLocalStorage<ServerResponse>();
-  // Before Astro 7, the option is called `dest`.
+  // Before Astro 7, the logger's option `destination` is called `dest`.
   const { dest, destination = dest } = options as object as Record<string, typeof options.destination>;
   if (!destination) return requestScope;
 

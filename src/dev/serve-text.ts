@@ -9,8 +9,8 @@ import { holdRequestLog } from './request-log.ts';
 import type { SnippetMemory } from './snippet-memory.ts';
 
 /**
- * What `files/file-kind.ts` says by extension, by content type. A type that is not listed passes through, unlike an unknown
- * extension, which is searched.
+ * The kinds of text that are searched for embeds, by content type (files/file-kind.ts has them by extension).
+ * A response with another type passes through unchanged.
  */
 const kindsByContentType: readonly [kind: FileKind, types: RegExp][] = [
   ['html', /^(text\/html|application\/xhtml\+xml)\b/i],
@@ -19,11 +19,11 @@ const kindsByContentType: readonly [kind: FileKind, types: RegExp][] = [
   ['text', /^text\/(plain|markdown|csv)\b/i],
 ];
 
-/** URLs of Vite's own modules, and of source maps, which are JSON. */
+/** URLs of Vite's own modules and of source maps, which pass through: they hold no content of the site. */
 const viteUrls = /\/(?:@(?:vite|id|fs)|node_modules)\/|\.map$/;
 
 /**
- * Makes the middleware that inlines snippets into text, whichever runtime renders that.
+ * Makes the middleware that inlines snippets into responses, whether Node or another runtime renders them.
  *
  * A response that may hold embeds is buffered, since an embed may be cut anywhere between two writes, and is
  * sent when it is complete. Everything else passes through as it is written: other content types, encoded
@@ -67,17 +67,17 @@ interface HeldResponseParts {
 }
 
 /**
- * A response whose methods are replaced until its kind is known, and until it is complete if it is buffered.
- * The kind is known with the headers or the first byte, whichever comes first.
+ * A response whose methods are replaced until its kind of text is known and, if it is buffered, until it is
+ * complete. The kind is known with the headers or the first byte, whichever comes first.
  */
 class HeldResponse {
   readonly #response: ServerResponse;
   readonly #path: string;
   readonly #parts: HeldResponseParts;
-  /** The methods that the response had. */
+  /** The original methods of the response, which are put back later. */
   readonly #methods: Pick<ServerResponse, 'writeHead' | 'write' | 'end'>;
   readonly #buffered = new PassThrough();
-  /** `undefined` until the kind is known. */
+  /** Whether the response is buffered; `undefined` until its kind is known. */
   #isBuffered: boolean | undefined;
 
   constructor(response: ServerResponse, path: string, parts: HeldResponseParts) {
@@ -93,10 +93,10 @@ class HeldResponse {
     });
   }
 
-  /** Sets the headers one by one: nobody can read or change those that Node's `writeHead` gets. */
+  /** Sets the headers one by one, as those passed to Node's `writeHead` cannot be read or changed later. */
   #writeHead(status: number, rest: unknown[]): ServerResponse {
     const headers = rest.find((part) => typeof part === 'object') ?? {};
-    // Headers are an object, or a list of names and values in turn.
+    // Node takes the headers as an object, or as an array in which names and values alternate.
     const list = Array.isArray(headers) ? headers : Object.entries(headers).flat();
     for (let index = 0; index < list.length; index += 2) {
       this.#response.setHeader(list[index], list[index + 1]);
@@ -112,7 +112,7 @@ class HeldResponse {
     this.#isBuffered ??= this.#startBuffering();
     if (!this.#isBuffered) return this.#response.write(...rest);
     this.#buffered.write(...rest);
-    // The buffer takes everything, so the writer need not wait for `drain`.
+    // The buffer takes any amount, so `true` tells the writer not to wait for `drain`.
     return true;
   }
 
@@ -156,7 +156,7 @@ class HeldResponse {
       response.setHeader('content-type', 'text/html; charset=utf-8');
     }
     const body = view.kind === 'error-page' ? view.html : view.bytes;
-    // An ETag was made from the response without its snippets.
+    // The ETag is removed: it was made from the response without its snippets.
     response.removeHeader('etag');
     response.setHeader('content-length', Buffer.byteLength(body));
     response.end(body);

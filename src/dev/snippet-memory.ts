@@ -5,9 +5,9 @@ import { isSnippetFailure, type SnippetFailure } from '../failures/errors.ts';
 import type { FetchedSnippet } from '../snippets/snippet-fetcher.ts';
 import type { SnippetDisplay } from '../snippets/snippet-use.ts';
 
-/** A snippet of a dev server, with content, an error or, while the service is down, both. */
+/** A snippet as the dev server knows it, with content, an error or, while the service is down, both. */
 export interface RememberedSnippet extends SnippetDisplay {
-  /** The last content, which is shown until the service says that there is none. */
+  /** The last content. It stays while the service is down, and is removed if the snippet itself fails. */
   content?: FetchedSnippet | undefined;
   /** Why there is no current content. */
   error?: SnippetFailure | undefined;
@@ -15,7 +15,7 @@ export interface RememberedSnippet extends SnippetDisplay {
   checkedAt?: number;
   /** When the snippet may be fetched again, in milliseconds since the epoch. */
   dueAt: number;
-  /** The update in progress, which everyone who asks meanwhile shares. */
+  /** The fetch in progress, which all who ask for the snippet meanwhile share. */
   update?: Promise<void>;
 }
 
@@ -23,13 +23,13 @@ export interface RememberedSnippet extends SnippetDisplay {
 export type FetchSnippet = (display: SnippetDisplay) => Promise<FetchedSnippet>;
 
 /**
- * How long after a fetch a snippet is due again, in milliseconds; longer while the service or the key is in
- * trouble. A page asks every two seconds, and its timer may be a little early.
+ * How long after a fetch a snippet may be fetched again, in milliseconds; longer while the service is down or
+ * refuses the key. Pages ask every 2 seconds, so this is a little less, as their timers may be early.
  */
 const calmPause = 1_900;
 const troublePause = 9_900;
 
-/** How long after its last question a page is forgotten, in milliseconds. */
+/** How long after a page last asked whether it has changed it is forgotten, in milliseconds. */
 const pageLifetime = 600_000;
 
 /**
@@ -41,11 +41,11 @@ const pageLifetime = 600_000;
 export class SnippetMemory {
   readonly #fetch: FetchSnippet;
   readonly #warn: (line: string) => void;
-  /** Snippets by how they are displayed, and the keys of their requests. */
+  /** Snippets by whether they are shown as HTML, and by the keys of their requests. */
   readonly #snippets = new Map<string, RememberedSnippet>();
-  /** What pages show, and when they last asked whether that has changed, by their hashes. */
+  /** The snippets of pages, and when these last asked for changes, by the hashes of the pages. */
   readonly #pages = new Map<string, { snippets: readonly RememberedSnippet[]; askedAt: number }>();
-  /** How often the classes of snippets have got new styles. */
+  /** How often the CSS for the classes of snippets has changed: part of each hash, so that pages reload. */
   #styleChanges = 0;
 
   constructor(fetch: FetchSnippet, warn: (line: string) => void) {
@@ -53,7 +53,7 @@ export class SnippetMemory {
     this.#warn = warn;
   }
 
-  /** Gets a snippet for a view. @param isLast whether the view waits for an update, as nothing asks again */
+  /** Gets a snippet for a view. @param isLast whether to wait for an update, as the view never asks again */
   async get({ request, asHtml }: SnippetDisplay, isLast: boolean): Promise<RememberedSnippet> {
     // The rules for HTML do not apply to a snippet that is shown as text, so both are remembered apart.
     const key = `${asHtml} ${request.key}`;
@@ -67,14 +67,14 @@ export class SnippetMemory {
     return snippet;
   }
 
-  /** Fetches a snippet again if that is due, or now. @returns `undefined` if nothing is due */
+  /** Fetches a snippet again if it is due, or if `isNow`. @returns `undefined` if nothing is fetched */
   update(snippet: RememberedSnippet, isNow = false): Promise<void> | undefined {
     if (!isNow && Date.now() < snippet.dueAt) return undefined;
     snippet.update ??= this.#fetchAgain(snippet).finally(() => delete snippet.update);
     return snippet.update;
   }
 
-  /** Remembers a page. @returns its hash, which changes when a reader would see a difference */
+  /** Remembers a page. @returns its hash, which changes when the page would look different to a reader */
   hashPage(snippets: readonly RememberedSnippet[]): string {
     const looks = snippets.map(({ request, content, error }) => {
       const look = content ? [content.html, content.text] : !isOutage(error) && failureIdentity(error);
@@ -110,9 +110,9 @@ export class SnippetMemory {
       Object.assign(snippet, { content, error: content.error, checkedAt: content.fetchedAt ?? Date.now() });
     } catch (error) {
       if (!isSnippetFailure(error)) throw error;
-      // The dev server is stopping, or its settings have changed: that says nothing about the snippet.
+      // The fetcher was closed, as the server stops or its settings changed, so the snippet is left as it is.
       if (error.code === 'closed') return;
-      // The error that began an outage says more than that the client has stopped asking.
+      // In an outage, the client stops asking and fails with `unavailable`: the first error says more.
       snippet.error = error.code === 'unavailable' && isOutage(previousError) ? previousError : error;
       if (!isOutage(error)) snippet.content = undefined;
     }
@@ -127,10 +127,10 @@ export class SnippetMemory {
   }
 }
 
-/** Whether an error says something about the service, and nothing about the snippet. */
+/** Whether an error is about the service or the key, and not about the snippet. */
 const isOutage = (error?: SnippetFailure) => error && consequenceOf(error) === 'children';
 
-/** What distinguishes failures for a reader. Their messages count attempts and seconds. */
+/** What makes two failures different to a reader. Messages do not: they count attempts and seconds. */
 export function failureIdentity(error: SnippetFailure | undefined): (string | number | undefined)[] {
   if (!(error instanceof SnippetError)) return [error?.code, error?.reason];
   return [error.code, error.status, error.title, error.detail, error.type];

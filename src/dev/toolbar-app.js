@@ -4,11 +4,11 @@ import { addPanel, dataElement, make, readSnippets } from '../inlining/edit-link
 /** The app in Astro's dev toolbar: lists the snippets of the page and their errors, and fetches them again. */
 export default defineToolbarApp({
   init(canvas, app, server) {
-    // Screen readers read out what is written into a status, as long as the element is not hidden.
+    // Screen readers read out what is written into an element with the role `status`, unless it is hidden.
     const status = make('p', { className: 'error', role: 'status' });
     const refresh = make('button', { type: 'button', textContent: 'Refresh' });
     const { aside, turn } = addPanel(canvas, refresh, status);
-    // The panel is above the toolbar, which is in the middle.
+    // The toolbar is in the middle of the bottom edge, so the panel is placed above it.
     aside.style.cssText = 'bottom: 80px; right: 50%; transform: translateX(50%); width: 340px';
 
     refresh.addEventListener('click', () => {
@@ -25,7 +25,7 @@ export default defineToolbarApp({
       const hasErrors = readSnippets().some(({ uses }) => uses?.some(({ error }) => error));
       app.toggleNotification({ state: hasErrors, level: 'error' });
     };
-    // Client-side navigation shows another page without loading this app again.
+    // Client-side navigation does not load this app again, so errors are looked for on each new page.
     document.addEventListener('astro:page-load', notify);
     notify();
   },

@@ -4,12 +4,12 @@ import type { Settings } from '../settings/settings.ts';
 import type { SnippetUse } from '../snippets/snippet-use.ts';
 import type { RememberedSnippet } from './snippet-memory.ts';
 
-/** A use of a snippet on a page, and what the page shows for it. */
+/** A request for a snippet on a page, with the snippet that the page shows. */
 export interface ShownUse extends SnippetUse {
   snippet: RememberedSnippet;
 }
 
-/** The URL at which a snippet is edited. Warns where a build with `editLinks` fails, and there is no link. */
+/** The URL at which a snippet is edited. Where a build would fail, as `editUrl` does, this only warns. */
 export function linkOf(
   id: number,
   editUrl: Settings['editUrl'],
@@ -23,13 +23,13 @@ export function linkOf(
   }
 }
 
-/** Describes a use for the panel in the toolbar. */
+/** Describes a request for a snippet in the panel of the dev toolbar. */
 export function describeUse({ request: { params }, optionalPlaces, snippet }: ShownUse): PanelUse {
   const { content, checkedAt, error } = snippet;
   const facts = [
     params,
     content?.variant,
-    // An answer from the cache took no time.
+    // An answer from the cache has 0 milliseconds, which would say nothing.
     content && content.milliseconds > 0 && `${Math.round(content.milliseconds)} ms`,
     content && `${Buffer.byteLength(content.content)} bytes`,
     // Astro's log shows the time of day in this way, too.

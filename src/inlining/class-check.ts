@@ -10,8 +10,8 @@ import type { InlinedPage } from './inline-page.ts';
 type SheetClasses = ReadonlySet<string> | undefined;
 
 /**
- * Finds classes of snippets that no style sheet of their pages has. Add each inlined page, then ask for the
- * warnings. A style sheet is read once, however many pages link to it.
+ * Finds classes of snippets that no style sheet of their pages has a rule for: call `add` for each inlined
+ * page, then `warnings`. A style sheet is read once, however many pages link to it.
  */
 export class ClassChecker {
   readonly #directory: string;
@@ -78,12 +78,12 @@ export class ClassChecker {
     const [path = ''] = href.split(/[?#]/);
     const isBelowBase = path.startsWith(`${this.#basePath}/`);
     const sitePath = isBelowBase ? path.slice(this.#basePath.length) : path;
-    // Relative and full URLs, and URLs such as `//host/path`, may lead out of the site.
+    // Relative and full URLs, and URLs such as `//host/path`, may lead out of the site: any class is assumed.
     if (!/^\/(?!\/)/.test(sitePath)) return undefined;
     try {
       return classesOfStyles(readFileSync(join(this.#directory, decodeURI(sitePath)), 'utf8'));
     } catch {
-      // A missing style sheet is written later, or is not part of the output.
+      // A style sheet that is missing now may be written or served later, so it may have any class.
       return undefined;
     }
   }
@@ -97,7 +97,7 @@ function styleSheetUrl(html: string, link: Tag): string | undefined {
 
 /** Finds the classes that CSS has rules for. May find more, such as the extensions of file names. */
 export function classesOfStyles(css: string): Set<string> {
-  // An escaped character is part of a name and stays. Comments and strings go.
+  // Blanks comments and strings, as a dot in them begins no class. Escapes are part of names, so they stay.
   const selectors = css.replace(notSelectors, (match) => (match.startsWith('\\') ? match : ' '));
   const unescapeName = (_: string, hex?: string, character = '') =>
     hex === undefined ? character : String.fromCodePoint(Math.min(Number.parseInt(hex, 16), 0x10ffff));

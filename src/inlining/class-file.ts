@@ -13,13 +13,13 @@ export class ClassFile {
   written: readonly string[];
   readonly #classes: Set<string>;
 
-  /** @param keepsClasses whether all classes stay: a dev server does not know which are still used */
+  /** @param keepsClasses whether all classes stay: a dev server cannot know which are in use */
   constructor(file: string, keepsClasses: boolean) {
     this.file = file;
     const text = this.#read();
     this.written = text === undefined ? [] : listedClasses(text);
     this.#classes = new Set(keepsClasses ? this.written : []);
-    // A tool may look for the file before any snippet is known.
+    // A CSS tool may look for the file before any snippet is known, so an empty one is written.
     if (text === undefined) this.write();
   }
 
@@ -29,8 +29,8 @@ export class ClassFile {
   }
 
   /**
-   * Writes the file if its text changes, since tools may watch the file. The text is read again: a build
-   * beside a dev server writes the same file.
+   * Writes the file only if its text changes, since CSS tools may watch it. The text is read again first: a
+   * build beside a dev server writes the same file.
    */
   write(): void {
     this.written = [...this.#classes].sort();

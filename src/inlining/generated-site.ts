@@ -21,7 +21,7 @@ export interface GeneratedSite {
   /** The record of the last build, if there is one that this version can read. */
   previousManifest: Manifest | undefined;
   fetcher: SnippetFetcher;
-  /** Checks every file for the API key, as it is once snippets are inlined. */
+  /** Checks every file for the API key, in the state in which the file is published. */
   verifier: OutputVerifier;
   logger: SiteLogger;
   /** The context that only a site of Astro has; absent for a folder that another generator has written. */
@@ -40,11 +40,11 @@ export interface AstroContext {
   search: SourceSearch;
   /** The mode and folder of the `.env` files that Vite read, for commands that run later. */
   environment: EnvironmentFiles;
-  /** The headers that an adapter sends with pages, by route; `undefined` if it sends none of its own. */
+  /** The headers that an adapter sends with pages, by route; `undefined` if the adapter sends none. */
   routeToHeaders: RouteToHeaders | undefined;
-  /** The class file, which CSS tools read; `undefined` without the option `classes`. */
+  /** The file of class names for CSS tools (class-file.ts); `undefined` without the option `classes`. */
   classes: ClassFile | undefined;
-  /** The snippets that entries of collections show. */
+  /** The snippets that entries of content collections show. */
   collected: readonly CollectedSnippet[];
   /** Whether the last build left a manifest, even one that this version cannot read. */
   hadManifest: boolean;
@@ -54,7 +54,7 @@ export interface AstroContext {
   assets: string;
 }
 
-/** A snippet that an entry of a collection shows. */
+/** A snippet that an entry of a content collection shows. */
 export interface CollectedSnippet extends CollectionEntry {
   request: SnippetRequest;
   snippet: FetchedSnippet;

@@ -24,7 +24,7 @@ export interface InlineOptions extends EditLinks {
   rules: PolicyRules;
   /** Adds what a page has to allow to the policies that are sent as headers. */
   allowInHeaders?: (page: string, sources: PolicySources) => void;
-  /** Memory for small pages. Pass it where each page is written before the next is inlined. */
+  /** A buffer to compose small pages in. Pass it only if each page is written before the next is inlined. */
   scratchBuffer?: Buffer;
 }
 
@@ -61,11 +61,11 @@ export interface WrittenPage {
 /** A snippet that a page shows without an embed that could be replaced. */
 export interface LeftoverSnippet {
   snippet: RecordedSnippet;
-  /** The hash of the content that the page shows; `undefined` if it shows children. */
+  /** The hash of the content that the page shows; `undefined` if the page shows the children of the embed. */
   hash: string | undefined;
 }
 
-/** Prepares the one way to inline snippets into a page, for builds, refreshes, folders and `astro dev`. */
+/** Returns the function that inlines snippets into a page, in builds, refreshes, `inline` and `astro dev`. */
 export function pageInliner(options: InlineOptions): InlinePage {
   const { snippets, rules, allowInHeaders, scratchBuffer, ...editLinks } = options;
   const composeInPage = cachedComposer(snippets, ({ html }) => html);
@@ -79,7 +79,7 @@ export function pageInliner(options: InlineOptions): InlinePage {
     );
     const sources = sourcesOf(inlinedAsHtml, rules);
     allowInHeaders?.(name, sources);
-    // A policy among the children of an embed is replaced together with them.
+    // A policy among the children of an embed is replaced with the children, so it is not edited.
     const isInEmbed = (offset: number) => embeds.some(({ start, end }) => start <= offset && offset < end);
     return allowInPage(generated, sources).filter(({ start }) => !isInEmbed(start));
   };
@@ -96,7 +96,7 @@ export function pageInliner(options: InlineOptions): InlinePage {
   };
 }
 
-/** Composes the content of a snippet once for all of its embeds that are written alike. */
+/** Composes the content of a snippet once for all of its embeds that are encoded alike. */
 function cachedComposer(
   snippets: InlineOptions['snippets'],
   htmlOf: (snippet: InlinableSnippet) => string,
@@ -104,7 +104,7 @@ function cachedComposer(
   // Request objects are the keys, since a site has few of them, each with many embeds.
   type ComposedByRequest = Map<SnippetRequest, ComposedContent | undefined>;
   const composedByFormat = new Map<string, ComposedByRequest>();
-  // Neighbouring embeds share one format object, so its key is made only when the format changes.
+  // Neighbouring embeds share one format object (how content is encoded): its key is made once.
   let lastFormat: InsertionFormat | undefined;
   let composed: ComposedByRequest = new Map();
 

@@ -9,11 +9,11 @@ import type { GeneratedSite } from './generated-site.ts';
 /**
  * Writes the manifest of a site whose snippets are inlined, with its files as later steps have left them.
  *
- * @param inlinedAt when snippets were inlined, in milliseconds since the epoch; absent if nothing followed
+ * @param inlinedAt when snippets were inlined, in ms since the epoch; absent if no later step changes files
  */
 export async function recordSite(site: GeneratedSite, inlined: Manifest, inlinedAt?: number): Promise<void> {
   const { manifestFile, directory, previousManifest, fetcher, logger, astro } = site;
-  // A check that finds a manifest could say that nothing has changed.
+  // Without a manifest, no `check` can say that nothing has changed.
   if (fetcher.showsChildren) {
     return removeManifest(manifestFile, 'The last build shows children instead of snippets.');
   }

@@ -21,15 +21,15 @@ export interface ScannedSite {
   startedAt: number;
   /** The files that hold embeds. */
   files: ScannedFile[];
-  /** The embeds that fail the run. */
+  /** The embeds that are invalid, each of which fails the build. */
   invalid: InvalidEmbed[];
-  /** Each distinct request, with everything that needs it. */
+  /** Each distinct request, with the files that need its snippet. */
   uses: SnippetUse[];
 }
 
 /**
  * Reads files and finds their embeds. Each snippet is prefetched when its first embed is found, while the
- * scan goes on. Files without embeds are final, and checked for the API key.
+ * scan goes on. Files without embeds do not change any more, so they are checked for the API key here.
  */
 export async function scanSite(
   scannable: readonly ScannableFile[],
@@ -60,7 +60,7 @@ export async function scanSite(
         if (uses.get(request.key)?.places.length === 1) fetcher.answers.prefetch(request);
       }
     }
-    // Adding to the listed file takes less memory than a copy, and keeps its lazy path.
+    // Adding to the listed object takes less memory than copying it, and keeps its path lazy (a getter).
     files.push(Object.assign(file, { embeds, size: bytes.length }));
   };
   await forEachYielding(scannable, (file) => {

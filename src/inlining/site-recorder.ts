@@ -17,8 +17,8 @@ import type { WrittenPage } from './inline-page.ts';
 import type { ScannedSite } from './scan-site.ts';
 
 /**
- * Makes the manifest of a site while its pages are inlined: all but the files is known from the start, and
- * each page adds its file. The pages as generated go into a new pack beside the manifest.
+ * Makes the manifest of a site while its pages are inlined: each page adds its record, and the rest is known
+ * from the start. The pages as generated go into a pack, one new file beside the manifest.
  */
 export class SiteRecorder {
   readonly #uses: readonly SnippetUse[];
@@ -68,7 +68,7 @@ export class SiteRecorder {
     return this.#record.linked;
   }
 
-  /** Records a page, and packs it as it was generated. */
+  /** Records a page, and adds the page as it was generated to the pack. */
   add(name: string, { inlinedPage, leftovers = [], stats }: WrittenPage): void {
     const { generated, bytes, embeds } = inlinedPage;
     const shows = embeds.map(({ request }) => this.#indexes.get(request.key) ?? 0);
@@ -76,7 +76,7 @@ export class SiteRecorder {
     const { size = 0, mtimeMs: modifiedAt = 0 } = stats ?? {};
     const file: RecordedFile = { name, hash: hashOf(bytes), shows, packOffset, packLength, size, modifiedAt };
 
-    // The recorded snippets begin with those of the uses, so both have the same indexes.
+    // `#uses` and the first recorded snippets are in the same order, so an index fits both.
     const optional = shows.filter((index) => this.#uses[index]?.optionalPlaces?.has(name));
     if (optional.length > 0) file.optional = [...new Set(optional)];
 
@@ -101,12 +101,12 @@ export class SiteRecorder {
     this.#record.collections.push({ collection, entry, snippet: index, content: content.hash });
   }
 
-  /** The index of a snippet, which is recorded if no embed shows it. */
+  /** The index of a recorded snippet. One that is not on record yet, as no embed shows it, is added. */
   #indexOf(snippet: RecordedSnippet) {
     const { snippets } = this.#record;
     const index = this.#indexes.get(snippet.key) ?? snippets.push(snippet) - 1;
     this.#indexes.set(snippet.key, index);
-    // A snippet that all embeds show as text is still HTML in an entry of a collection.
+    // An entry of a collection shows a snippet as HTML, so `asText` is removed even if all embeds show text.
     if (!snippet.asText) delete snippets[index]?.asText;
     return index;
   }

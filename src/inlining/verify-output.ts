@@ -20,7 +20,7 @@ export class OutputVerifier {
   readonly #codeWithEmbed: UnscannedFile[] = [];
   readonly #containsKey: (text: Buffer) => boolean;
 
-  /** @param apiKey `undefined` for a site without one, whose files cannot publish it. */
+  /** @param apiKey `undefined` for a site without a key, so no file can contain one */
   constructor(apiKey?: string) {
     this.#containsKey = apiKey === undefined ? () => false : keySearch(apiKey).isIn;
   }
@@ -31,7 +31,7 @@ export class OutputVerifier {
     if (pieces.some((piece) => this.#containsKey(piece))) this.withKey.push(file);
   }
 
-  /** Checks a file, and tells whether it may hold embeds. */
+  /** Checks a file for the API key. @returns whether the file may hold embeds */
   checkAndFindEmbed(file: SiteFile): boolean {
     return withEmbeddingFile(file, (bytes) => {
       this.check(file, bytes);
@@ -39,7 +39,7 @@ export class OutputVerifier {
     });
   }
 
-  /** Checks files in which no snippet is inlined. */
+  /** Checks files in which no snippet is inlined for the API key, and scripts and style sheets for embeds. */
   async checkUnscanned(files: readonly UnscannedFile[]): Promise<void> {
     await forEachYielding(files, (file) =>
       withFile(file.file, (bytes) => {
@@ -70,8 +70,8 @@ const codeWarning =
   'holds an embed, which stays as it is. No snippet is inlined in scripts and style sheets. Write JSON instead, such as search.json, and let the script load that.';
 
 /**
- * Lends the bytes of a file that may hold an embed to a function, which must not keep them. A large file is
- * read in pieces, and whole only if one of them mentions the element. `use` gets `undefined` otherwise.
+ * Calls `use` with the bytes of a file, which `use` must not keep: the buffer is used again. A large file is
+ * read in pieces, and whole only if a piece mentions the element; else `use` gets `undefined`.
  */
 export function withEmbeddingFile<T>(file: SiteFile, use: (bytes: Buffer | undefined) => T): T {
   return withFile(file.file, (bytes) => use(bytes ?? readLargeEmbedding(file)));

@@ -7,28 +7,28 @@ import type { ScannableFile } from '../output/site-files.ts';
 import { routeFiles } from '../settings/site-urls.ts';
 import type { FileEmbed } from '../snippets/read-embeds.ts';
 
-/** A snippet that a page has announced, and that is not in the output. */
+/** A snippet that `<Snippet>` has rendered on a page, but whose embed is not in the output. */
 export interface LostEmbed extends InvalidEmbed {
   id: string;
   /** The names of the page's files; empty if they are not known. */
   files: string[];
 }
 
-/** A page that has announced snippets, by their keys, in its order. */
+/** A page on which `<Snippet>` was rendered, with the keys of the requests in the order of the page. */
 interface AnnouncedPage {
   pathname: string;
   keys: readonly string[];
-  /** The names of its files in the output; empty if they are not known. */
+  /** The names of the page's files in the output; empty if they are not known. */
   files: string[];
 }
 
-/** The embeds of a generated site. Keys are without the params that the site adds, as in announcements. */
+/** The embeds of a generated site. Their request keys leave out what the option `params` adds. */
 interface OutputEmbeds {
-  /** The keys of the embeds of each file, in its order. */
+  /** The request keys of the embeds of each file, in the order of the file. */
   keysIn: ReadonlyMap<string, readonly string[]>;
-  /** How many embeds the site has of each key. */
+  /** How many embeds the site has for each request key. */
   counts: ReadonlyMap<string, number>;
-  /** The names of all files that may hold embeds. */
+  /** The names of all files that are searched for embeds. */
   names: ReadonlySet<string>;
   /** The names of files with an invalid embed. */
   invalid: ReadonlySet<string>;
@@ -42,10 +42,10 @@ interface OutputEmbeds {
 export class Announcements {
   readonly #onFirst: (request: SnippetRequest, pathname: string) => void;
   readonly #requests = new Map<string, SnippetRequest>();
-  /** The keys that each page has announced, by the path of the page. */
+  /** The request keys of the snippets that each page has rendered, by the path of the page. */
   readonly #keysByPage = new Map<string, string[]>();
 
-  /** @param onFirst called once for each snippet. An error that it throws fails the page. */
+  /** @param onFirst called when a snippet is first announced. An error that it throws fails the page */
   constructor(onFirst: (request: SnippetRequest, pathname: string) => void) {
     this.#onFirst = onFirst;
   }
@@ -55,13 +55,13 @@ export class Announcements {
   }
 
   stop(): void {
-    // Another build of this process may listen by now.
+    // Another build in this process may listen by now, and must go on hearing announcements.
     if (componentBridge.announce === this.#hear) componentBridge.announce = undefined;
   }
 
   /**
-   * Finds snippets that were rendered and are not in the output. A snippet that is only there less often is a
-   * warning: a page may render it for another purpose, too.
+   * Finds snippets that were rendered and are not in the output. If the output has a snippet, but less often,
+   * this only warns: a page may also render it for another purpose.
    */
   lost(scanned: ScannedSite, scannable: readonly ScannableFile[], site: GeneratedSite): LostEmbed[] {
     if (this.#keysByPage.size === 0) return [];
@@ -119,7 +119,7 @@ function embedsInOutput(scanned: ScannedSite, scannable: readonly ScannableFile[
   };
 }
 
-/** The key of an embed without the params that the site adds. */
+/** The request key of an embed as written on the page, without the params that the option `params` adds. */
 const writtenKey = ({ request, written = request.key }: FileEmbed) => written;
 
 const keysOf = ({ files }: AnnouncedPage, { keysIn }: OutputEmbeds) =>
@@ -131,15 +131,15 @@ function isAsRendered(page: AnnouncedPage, output: OutputEmbeds): boolean {
   return keys.length === page.keys.length && keys.every((key, index) => key === page.keys[index]);
 }
 
-/** Whether a lost embed may be one that is reported as invalid, in any file if the page's are not known. */
+/** Whether a lost embed may be one that is reported as invalid, in a file of the page (in any if unknown). */
 function mayBeInvalid({ files }: AnnouncedPage, { invalid }: OutputEmbeds): boolean {
   return files.length > 0 ? files.some((name) => invalid.has(name)) : invalid.size > 0;
 }
 
-/** The number of embeds of a page's snippet that the output should have at least; 0 if that is not known. */
+/** How many embeds of a snippet the output should have at least for a page; 0 if that is not known. */
 function expectedTimes({ pathname, files }: AnnouncedPage, times: number, timesRendered: number): number {
   if (files.length > 0) return times;
-  // The path may be that of another page, such as of a fallback in another language.
+  // The announced path may be that of another page, such as of a fallback language: nothing can be expected.
   return pathname === containerPage ? timesRendered : 0;
 }
 

@@ -9,17 +9,17 @@ import type { Site } from './site.ts';
 const unfinishedNote = 'The last build was not finished.';
 
 /**
- * The output folder of a build, with its record and its lock. A build locks its output at the first sign of
- * an embed, and keeps the lock until it ends. Until then, no refresh and no other build writes there.
+ * The output folder of a build, with its record (the manifest) and its lock. A build takes the lock at the
+ * first sign of an embed, and keeps it until the build ends, so that no refresh or other build writes there.
  */
 export class BuildOutput {
   /** The path of the manifest. */
   readonly manifestFile: string;
   readonly #lockFile: string;
-  /** The folder for people, relative to the project. */
+  /** The output folder as messages name it, relative to the project. */
   readonly #shownFolder: string;
   readonly #logger: AstroIntegrationLogger;
-  /** `undefined` while there is no sign of an embed. */
+  /** The lock of the output; `undefined` until the first sign of an embed. */
   #lock: Promise<HeldLock> | undefined;
 
   constructor({ sources, config, logger }: Site) {
@@ -41,17 +41,17 @@ export class BuildOutput {
     await this.#lock;
   }
 
-  /** Locks the output if another process may be writing there. @throws UserError if that is a build. */
+  /** Locks the output if another process may be writing there. @throws UserError if that is another build */
   async lockIfInUse(): Promise<void> {
     if (existsSync(this.#lockFile)) await this.lock();
   }
 
-  /** Removes the record of the last build, which is wrong as soon as Astro writes to the output. */
+  /** Removes the record of the last build, as it is wrong once Astro writes to the output. */
   removeOldRecord(): void {
     removeManifest(this.manifestFile, unfinishedNote);
   }
 
-  /** Notes why there is no record, unless the output is another build's. */
+  /** Replaces the record by a note of why there is none, unless another build has the output. */
   async noteFailure(error: Error): Promise<void> {
     const lock = await this.#lock?.catch(() => undefined);
     if (lock) removeManifest(this.manifestFile, error);

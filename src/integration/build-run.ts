@@ -10,7 +10,7 @@ import { type OpenedFetcher, SnippetSession } from './snippet-session.ts';
 
 /**
  * The parts that all phases of a build share: the session, the output, and the snippets that are known before
- * pages are generated. A sync is a build without phases: it loads collections, and nothing else.
+ * pages are generated. `astro sync` counts as a build without phases, since it only loads collections.
  */
 export class BuildRun {
   readonly site: Site;
@@ -19,7 +19,7 @@ export class BuildRun {
   readonly announcements: Announcements;
   /** The names of integrations and plugins that may change files after snippets are inlined. */
   readonly laterIntegrations: string[];
-  /** The snippets of entries, by the name of the collection. */
+  /** The snippets of the entries of content collections, by the name of the collection. */
   readonly #collections = new Map<string, CollectedSnippet[]>();
   /** The number of collections that are being fetched: Astro loads all of them at once. */
   #fetching = 0;
@@ -40,8 +40,8 @@ export class BuildRun {
   }
 
   /**
-   * Whether there was no sign of an embed so far, at which the build takes its lock: no module mentions one, no page
-   * announced one, the last build left no record. An embed may still be in the output.
+   * Whether there was no sign of an embed so far (one locks the output): no module mentions one, no page has
+   * rendered one, and the last build left no record. The output may hold an embed nevertheless.
    */
   get mayBePlain(): boolean {
     return !this.output.isLocked && this.#collections.size === 0;
@@ -65,17 +65,17 @@ export class BuildRun {
   async noteMention(): Promise<void> {
     if (this.site.command !== 'build') return;
     await this.output.lock();
-    // Opening may fail. The same error is then reported when a page needs a snippet.
+    // If opening fails, the same error is reported when a page needs a snippet, so it is ignored here.
     this.session.open().catch(() => {});
   }
 
-  /** @throws UserError if the service is not known, unless the build may have no key. */
+  /** @throws UserError if no base URL or key is set, unless the build may do without a key. */
   requireConnection(neededFor: string): void {
     const { settings } = this.session;
     if (!isWithoutKey(settings)) requireConnection(settings, neededFor);
   }
 
-  /** Does the work of a phase. If it fails, notes why there is no record, and releases the output. */
+  /** Does the work of a phase. If that fails, notes why there is no record, and unlocks the output. */
   async attempt<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();
@@ -86,17 +86,17 @@ export class BuildRun {
     }
   }
 
-  /** Ends the build. A next build in this process calls this, too: Astro has no hook for a failed build. */
+  /** Closes connections and unlocks the output: at the end or, after a failure, before the next build. */
   async release(): Promise<void> {
     this.announcements.stop();
     await this.session.close().catch(() => {});
     await this.output.release();
   }
 
-  /** @throws UserError if the service is not known, which fails the page that announced the snippet. */
+  /** @throws UserError if no base URL or key is set, which fails the page that rendered the snippet. */
   #prefetch(request: SnippetRequest, pathname: string) {
     this.requireConnection(pathname);
-    // The option `params` may depend on the language of the page, which is not known yet.
+    // Nothing is prefetched then: the option `params` may depend on the page's language, not known yet.
     if (this.session.settings.params) return;
     // A request that fails is made again when the page needs its snippet.
     this.session
@@ -107,7 +107,7 @@ export class BuildRun {
 }
 
 async function openBuildFetcher(session: SnippetSession, output: BuildOutput): Promise<OpenedFetcher> {
-  // A refresh could still write the record before the output is locked.
+  // Lock the output before the record is read: until then, a refresh could write the record.
   if (session.site.command === 'build') await output.lock();
   const { SnippetFetcher } = await import('../snippets/snippet-fetcher.ts');
   const { readManifest } = await import('../record/manifest-file.ts');

@@ -22,7 +22,7 @@ export async function inlineOutput(
   scannable: readonly ScannableFile[],
   announcements?: Announcements,
 ): Promise<Manifest | undefined> {
-  // Any file may hold an embed until the scan is done.
+  // The files to remove if this fails. Until the scan is done, any file may hold an embed.
   let unfinished = new Set<SiteFile>(scannable);
   try {
     const scanned = await scanSite(scannable, site);
@@ -33,7 +33,7 @@ export async function inlineOutput(
     const incomplete = new Set(lost.flatMap(({ files }) => files));
     unfinished = new Set([...scanned.files, ...scannable.filter(({ name }) => incomplete.has(name))]);
     const hasSnippets = unfinished.size + lost.length + (site.astro?.collected.length ?? 0) > 0;
-    // A site that has shown snippets before keeps a record, so that it can be checked.
+    // A site whose last build left a record gets one even without snippets, so that `check` still works.
     if (!hasSnippets && !site.astro?.hadManifest) return undefined;
 
     const manifest = await inlineSnippets(scanned, site, (page, inline) => {
@@ -44,16 +44,16 @@ export async function inlineOutput(
     await publishImages(site, manifest);
     return manifest;
   } catch (error) {
-    // Close before anything else: an answer to an aborted HTTP/2 stream would crash Node, and the report
+    // Close first: an answer to an aborted HTTP/2 stream would crash Node, and the report of failures
     // would be lost.
     await site.fetcher.close().catch(() => {});
-    // A page may be part of the new page and part of the old one.
+    // A page may be written in part only, so what is unfinished is removed.
     for (const { file } of unfinished) rmSync(file, { force: true });
     throw error;
   }
 }
 
-/** Warns of files whose names do not follow their snippets. */
+/** Warns of files whose names cannot change with their snippets: hashed assets, slugs made from embeds. */
 function warnOfNames(site: GeneratedSite, scanned: ScannedSite, scannable: readonly ScannableFile[]): void {
   const { logger, astro } = site;
   for (const { name } of scanned.files.filter((file) => file.name.startsWith(`${astro?.assets}/`))) {
@@ -68,7 +68,7 @@ function warnOfNames(site: GeneratedSite, scanned: ScannedSite, scannable: reado
   }
 }
 
-/** Adds the images of snippets to the assets of the site, with the option `images`. */
+/** With the option `images`, writes the images of snippets into the asset folder of the site. */
 async function publishImages({ settings, directory, fetcher }: GeneratedSite, manifest: Manifest) {
   if (!settings.images) return;
   const contents = manifest.snippets.map(({ content }) => content);
@@ -91,7 +91,7 @@ const overwrite: WritePage = ({ file, name, size }, inline) => {
 
   const descriptor = attempt(() => openSync(file, 'r+'));
   try {
-    // Reading one more byte shows whether the page has grown. Its embeds would then be elsewhere.
+    // Reading one more byte shows whether the page has grown since the scan: its embeds may have moved.
     return withOpenedFile(descriptor, size + 1, (generated) => {
       if (generated.length !== size) {
         throw userError('output-in-use', `${name} was changed while snippets were fetched. It was removed.`);
@@ -99,7 +99,7 @@ const overwrite: WritePage = ({ file, name, size }, inline) => {
       const inlinedPage = inline(generated);
       const { bytes } = inlinedPage;
       return attempt(() => {
-        // Reading was by position, so the descriptor still stands at the start of the file.
+        // Reads by position have not moved the descriptor, so this writes at the start of the file.
         writeFileSync(descriptor, bytes);
         if (bytes.length < size) ftruncateSync(descriptor, bytes.length);
         return { inlinedPage, stats: fstatSync(descriptor) };

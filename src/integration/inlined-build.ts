@@ -7,21 +7,21 @@ import type { Manifest } from '../record/manifest.ts';
 import { missingNote } from '../record/record-paths.ts';
 import type { BuildRun } from './build-run.ts';
 
-/** A site with its snippets, and its manifest, not yet written. */
+/** A site whose snippets are inlined, and the manifest to write once later integrations are done. */
 export interface InlinedSite {
   site: GeneratedSite;
   manifest: Manifest;
 }
 
-/** The state of the output when its snippets are inlined. */
+/** What is known of the output once its snippets are inlined. */
 export interface InlinedOutput {
-  /** `undefined` for a site that needs no record, since it shows no snippets. */
+  /** The site and its manifest; `undefined` for a site without snippets, which needs no record. */
   inlinedSite: InlinedSite | undefined;
-  /** Has checked the output. */
+  /** The verifier that has checked the files of the output so far, and is to check later ones. */
   verifier: OutputVerifier;
   /** Whether the output has compressed files, which may have been made from pages with embeds. */
   hasCompressed: boolean;
-  /** When the output was finished, in milliseconds since the epoch. Later files are checked, too. */
+  /** When snippets were inlined, in milliseconds since the epoch. Files written later are checked again. */
   finishedAt: number;
 }
 
@@ -36,8 +36,8 @@ export class InlinedBuild {
   }
 
   /**
-   * Checks what other integrations have written since, and writes the record. Called in the last
-   * `astro:build:done` of all, so that a build that fails has no record.
+   * Checks what other integrations have written since inlining, and writes the record. Called in the very
+   * last `astro:build:done`, so that a build that fails in another one leaves no record.
    *
    * @param directory the output folder, to which Astro may have moved the pages
    * @throws UserError if another integration wrote an embed, the API key or a stale compressed file
@@ -49,7 +49,7 @@ export class InlinedBuild {
       const mayHaveLateFiles = site.isServer || laterIntegrations.length > 0 || hasCompressed;
       if (mayHaveLateFiles) await this.#checkLateFiles(directory);
 
-      // Astro has now removed the scripts that it rendered pages with. All others are published.
+      // By now, Astro has removed the scripts that only rendered pages: any script left is published.
       for (const line of verifier.codeWarnings()) site.logger.warn(line);
 
       if (inlinedSite) {
@@ -57,15 +57,15 @@ export class InlinedBuild {
         const { site: generatedSite, manifest } = inlinedSite;
         await recordSite(generatedSite, manifest, mayHaveLateFiles ? finishedAt : undefined);
       } else {
-        // A site without snippets needs no record, and no note that it is missing.
+        // A site without snippets needs no record, so the note that says why there is none is removed.
         rmSync(missingNote(output.manifestFile), { force: true });
       }
     });
   }
 
   /**
-   * Refuses files that other integrations wrote after the pages, and that hold an embed or the key: copies
-   * and precache lists may have been made of them. Refuses compressed files of pages with embeds, too.
+   * Fails if other integrations wrote an embed or the API key into a file after inlining: copies and precache
+   * lists may have been made of it. Fails for outdated compressed files of pages with snippets, too.
    */
   async #checkLateFiles(directory: string) {
     const { inlinedSite, verifier, finishedAt } = this.#output;

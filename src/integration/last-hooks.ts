@@ -1,7 +1,7 @@
 import type { AstroIntegration } from 'astro';
 import type { Plugin } from 'vite';
 
-/** Gets the folder of the client build, which holds the pages, and the plugins that may still change them. */
+/** Gets the folder of the client build, where the pages are, and the plugins that may still change pages. */
 type BuiltHook = (directory: string | undefined, laterPlugins: string[]) => Promise<void>;
 
 /**
@@ -9,7 +9,7 @@ type BuiltHook = (directory: string | undefined, laterPlugins: string[]) => Prom
  * `astro:build:generated` if no page is prerendered, and adapters copy the output before `astro:build:done`.
  * Astro 5 builds without this hook.
  *
- * Add the plugin in `astro:build:setup`: it then runs behind Astro's own, which generates the pages.
+ * Add the plugin in `astro:build:setup`: it then runs after Astro's own plugin, which generates the pages.
  */
 export function builtPlugin(onBuilt: BuiltHook): Plugin {
   return {
@@ -29,7 +29,7 @@ export function builtPlugin(onBuilt: BuiltHook): Plugin {
 
 const lastName = 'astro-snippets:last';
 
-/** An integration that runs behind all others: one that is not the last adds another behind itself. */
+/** An integration that runs after all others: if it is not the last in the config, it adds itself again. */
 export function lastIntegration(onDone: (directory: URL) => Promise<void>): AstroIntegration {
   let isLast = true;
   return {

@@ -6,9 +6,9 @@ import type { ScannableFile, SiteFile } from '../output/site-files.ts';
 import { hashOf, type Manifest } from '../record/manifest.ts';
 
 /**
- * Refuses what other integrations have written after snippets were inlined, and what would never be updated.
+ * Fails if other integrations wrote an embed after inlining, or if a compressed file is not that of its page.
  *
- * @param late files that were written since, and may hold embeds
+ * @param late files that were written after inlining, and may hold embeds
  * @param compressed all compressed files of the output
  * @param inlined the manifest, if the site shows snippets
  * @throws UserError if a file holds an embed, or if a compressed file differs from the file beside it
@@ -23,7 +23,7 @@ export function refuseLateFiles(
   const holdsEmbed = embedFinder(inlined?.snippets);
   const withEmbed = late.filter(({ file, name, kind }) => {
     const bytes = readFileSync(file);
-    // A file that was only written again is as inlining has left it.
+    // A file with the hash on record was written again without a change, so it holds no new embed.
     return hashes.get(name) !== hashOf(bytes) && holdsEmbed({ name, kind, bytes });
   });
   if (withEmbed.length > 0) {

@@ -12,36 +12,36 @@ import { InlinedBuild, type InlinedSite } from './inlined-build.ts';
  * Begins a build, before Astro bundles: fetches the snippets of the last build now, and others when a page
  * announces them.
  *
- * @throws UserError if another build has the output, or if the service is not known.
+ * @throws UserError if another build has locked the output, or if no base URL or key is set.
  */
 export async function prepareBuild(build: BuildRun): Promise<PreparedBuild> {
   const { output, session, announcements } = build;
-  // Astro is about to empty the output, which may be that of a running build.
+  // Astro is about to empty the output folder, so no other build may be writing there.
   await output.lockIfInUse();
   announcements.listen();
 
   const hadManifest = existsSync(output.manifestFile);
-  // A site that never showed a snippet loads no more than this.
+  // Without a manifest, the site never showed a snippet, so the code to fetch them is not loaded.
   const previousManifest = hadManifest ? await prefetchPrevious(build) : undefined;
   await renewEntries(build, previousManifest);
   await session.prepareClasses();
   return new PreparedBuild(build, hadManifest);
 }
 
-/** Requests the snippets of the last build. One that is no longer embedded costs only a request. */
+/** Requests the snippets of the last build ahead. One that is no longer embedded only costs its request. */
 async function prefetchPrevious(build: BuildRun): Promise<Manifest | undefined> {
   const { fetcher, previousManifest } = await build.session.open();
   const requests = previousManifest?.snippets ?? [];
   if (requests.length > 0) build.requireConnection('the snippets of the last build');
-  // From here on, the record would be wrong, even if this build is killed.
+  // This build is about to change the output, so the record would be wrong, even if the build is killed.
   build.output.removeOldRecord();
   for (const request of requests) fetcher.answers.prefetch(request);
   return previousManifest;
 }
 
 /**
- * Has pages rendered again if an entry of a collection shows other snippets than in the last build. Astro's
- * incremental build restores pages whose own data is the same, even then.
+ * Has all pages rendered again if an entry of a collection shows other snippets than in the last build:
+ * Astro's incremental build would restore pages whose own data is the same, with the old snippets.
  */
 async function renewEntries({ site, collected }: BuildRun, previousManifest: Manifest | undefined) {
   const { cacheDir, experimental } = site.config;
@@ -79,9 +79,9 @@ export class PreparedBuild {
       const { apiKey, exclude } = build.session.settings;
       const { scannable, unscanned, compressed } = listSiteFiles([directory], exclude);
       const plainVerifier = new OutputVerifier(apiKey);
-      // The output has the last word: an embed may come from where no build can see it.
+      // The output is searched even if no module mentions an embed: one may come from data, such as a CMS.
       const isPlain = build.mayBePlain && !scannable.some((file) => plainVerifier.checkAndFindEmbed(file));
-      // The first pass ends at an embed, and has seen pages before inlining: verify them afresh.
+      // That search ends at the first embed and sees pages before inlining: if it finds one, check all again.
       const verifier = isPlain ? plainVerifier : new OutputVerifier(apiKey);
       const inlinedSite = isPlain
         ? undefined
@@ -97,7 +97,7 @@ export class PreparedBuild {
     return inlinedBuild;
   }
 
-  /** Loads most of the code, so this is called for sites with embeds alone. */
+  /** Inlines a site that may have embeds. Loads most of the code, so it is not called for other sites. */
   async #inlineSite(
     directory: string,
     routeToHeaders: RouteToHeaders | undefined,

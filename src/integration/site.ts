@@ -7,17 +7,17 @@ import { SiteSource } from '../source/site-source.ts';
 
 /** A site as it is known once its Astro config is done. */
 export interface Site {
-  /** The command that Astro runs. A sync loads collections alone, and counts as a build without phases. */
+  /** The command that Astro runs. `sync` only loads collections, like a build that generates no pages. */
   command: HookParameters<'astro:config:setup'>['command'];
   options: ParsedOptions;
   config: AstroConfig;
   urls: SiteUrls;
   sources: SiteSource;
-  /** The class file, which CSS tools read; `undefined` without the option `classes`. */
+  /** The file of class names for CSS tools (class-file.ts); `undefined` without the option `classes`. */
   classes: ClassFile | undefined;
   /** Whether some pages are rendered on demand. Astro then moves files after snippets are inlined. */
   isServer: boolean;
-  /** Astro's logger. It cleans every line. */
+  /** Astro's logger, wrapped so that control characters are removed from every line. */
   logger: AstroIntegrationLogger;
 }
 
@@ -41,15 +41,15 @@ export async function openSite(
   };
 }
 
-/** The path of the class file in the project. Sites name it in their style sheets. */
+/** The path of the class file in the project. It must not change, since style sheets of sites name it. */
 const classFilePath = '.astro/integrations/astro-snippets/classes.html';
 
 async function openClasses(known: Pick<Site, 'command' | 'options' | 'config'>): Promise<Site['classes']> {
   const { command, options, config } = known;
-  // A sync or preview makes no CSS, and may be unable to write.
+  // `astro sync` and `preview` make no CSS, and may lack write access, so they need no class file.
   const makesStyles = command === 'dev' || command === 'build';
   if (!options.classes || !makesStyles) return undefined;
   const { ClassFile } = await import('../inlining/class-file.ts');
-  // A build writes the file again before Vite bundles, with the classes of today's snippets alone.
+  // A build drops the classes of the old file: before Vite bundles, it writes those of today's snippets.
   return new ClassFile(fileURLToPath(new URL(classFilePath, config.root)), command === 'dev');
 }

@@ -17,7 +17,7 @@ import type { SnippetUses } from '../snippets/snippet-use.ts';
 import type { SourceSearch } from '../source/source-search.ts';
 import type { Site } from './site.ts';
 
-/** The fetcher of a run, and the record that was read when the fetcher was opened. */
+/** The fetcher of a build or dev server, and the record that was read when it was opened. */
 export interface OpenedFetcher {
   fetcher: SnippetFetcher;
   /** The record of the last build, if there is one that this version can read. A dev server has none. */
@@ -26,9 +26,9 @@ export interface OpenedFetcher {
 
 /** The parts of a session in which a dev server and a build differ. */
 export interface SessionParts {
-  /** Called when a snippet is needed, and again after the settings have changed. */
+  /** Opens a fetcher: when a snippet is first needed, and again after the settings have changed. */
   openFetcher(session: SnippetSession): Promise<OpenedFetcher>;
-  /** Called when the class file has got the classes of fetched snippets. */
+  /** Called when classes of fetched snippets were added to the class file, which is to be written then. */
   onClasses?(): void;
 }
 
@@ -43,7 +43,7 @@ export class SnippetSession {
   #environmentFiles: EnvironmentFiles;
   /** The variables that the settings were made from, as JSON. */
   #variables: string;
-  /** `undefined` while no snippet is needed. */
+  /** The fetcher, opened or being opened; `undefined` until a snippet is needed. */
   #opened: Promise<OpenedFetcher> | undefined;
 
   /** @throws UserError if a variable is malformed. */
@@ -81,7 +81,7 @@ export class SnippetSession {
     return this.#opened;
   }
 
-  /** Closes the fetcher. The next snippet opens another. */
+  /** Closes the fetcher. The next call of `open` opens another. */
   async close(): Promise<void> {
     const opened = this.#opened;
     // Clear the field first, so that a fetcher opened during close survives.
@@ -102,13 +102,13 @@ export class SnippetSession {
     return snippets;
   }
 
-  /** Finds where embeds are written. Loaded for sites with snippets alone. */
+  /** Makes the search for where embeds are written. Its code is only loaded for sites with snippets. */
   async openSearch(): Promise<SourceSearch> {
     const { SourceSearch } = await import('../source/source-search.ts');
     return new SourceSearch(this.site.sources);
   }
 
-  /** Adds the classes of fetched snippets to the class file, which is not written yet. */
+  /** Adds the classes of fetched snippets to the class file, without writing it. */
   noteClasses(snippets: Iterable<FetchedSnippet>): void {
     for (const { classes } of snippets) this.site.classes?.add(classes ?? []);
     this.#parts.onClasses?.();
@@ -116,7 +116,7 @@ export class SnippetSession {
 
   /**
    * Fetches the snippets that pages may show, so that CSS is made for their classes before pages are
-   * rendered. A snippet that the service cannot send keeps its classes; without a key, all do.
+   * rendered. A snippet that the service cannot send keeps its classes; without a key, the file stays.
    */
   async prepareClasses(): Promise<void> {
     const { classes } = this.site;
@@ -124,7 +124,7 @@ export class SnippetSession {
 
     const { fetcher, previousManifest } = await this.open();
     const { addUse } = await import('../snippets/snippet-use.ts');
-    // The option `params` may depend on the language of a page, which is not known yet.
+    // With the option `params`, the requests of embeds in the source are not known before pages are.
     const writtenRequests = this.#settings.params ? [] : (await this.openSearch()).literalRequests();
     const previousSnippets = previousManifest?.snippets ?? [];
     const uses: SnippetUses = new Map();

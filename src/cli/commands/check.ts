@@ -27,7 +27,7 @@ import type { Cli, CommandResult } from '../terminal/terminal.ts';
 export async function check(cli: Cli, { exec }: { exec?: string }): Promise<void> {
   if (exec) return checkAndDeploy(cli, exec);
   const project = await readProject(cli);
-  // A command of `--exec` that checks the site has not ended yet, which must not make its check fail.
+  // Inside a command of `--exec`, that command has not succeeded yet, which must not make its own check fail.
   await showChanges(cli, project, { ignoresDeploy: isInsideCommand(cli, project.recordFile) });
 }
 
@@ -48,7 +48,7 @@ async function checkAndDeploy(cli: Cli, exec: string) {
     const status = await deploy(inner, exec);
     terminal.exitStatus = status;
 
-    // The command may have been a build.
+    // The command may have been a build, so the record is read again.
     const { recordFile, manifest } = await readProject(inner);
     if (status !== 0) {
       terminal.printError(
@@ -62,7 +62,7 @@ async function checkAndDeploy(cli: Cli, exec: string) {
   });
 }
 
-/** The files to deploy; `undefined` if not known: which pages show a collection's entry is not on record. */
+/** The files to deploy; `undefined` for any file: which pages show a collection's entry is not on record. */
 function changedFilesOf({ changed, unfinished }: CommandResult<CheckOutput>) {
   const isKnown =
     unfinished.every((item) => item === deployPending) &&
@@ -104,7 +104,7 @@ async function showChanges(cli: Cli, project: Project, { ignoresDeploy = false }
   return result;
 }
 
-/** Compares the output with the record. Without `--output`, a check is about the record alone. */
+/** With `--output`, compares the output with the record. @returns the pages that only a build can update */
 async function findPagesToBuild({ output, terminal }: Cli, { manifest }: FetchedChanges) {
   if (output === undefined) return [];
   const { toBuild, modified } = await compareOutput(manifest);

@@ -7,7 +7,7 @@ import type { FetchedChanges } from '../project/fetch-changes.ts';
 
 type SnippetDiffs = NonNullable<RefreshOutput['diffs']>;
 
-/** How many lines a diff may remove or add. The time to find a diff grows with the square of this. */
+/** The most lines that a diff may remove or add: the time to find a diff grows with the square of this. */
 const maxEditLength = 1_000;
 
 /** Makes a unified diff of each snippet that would change on the planned pages, for `refresh --dry-run`. */
@@ -25,13 +25,13 @@ export async function diffSnippets(
     const { id, params, key } = recorded;
     const oldText = recorded.content?.text ?? '';
     const newText = fetched.get(key)?.content ?? '';
-    // A page that the last refresh has left out shows older content, which is not on record.
+    // A page that the last refresh left out shows older content, which is not on record, so it has no diff.
     if (oldText === newText) continue;
 
     const patch =
       createTwoFilesPatch('on the site', 'published', oldText, newText, '', '', options) ??
       `--- on the site\n+++ published\nToo different to compare line by line: ${countLines(oldText)} before, ${countLines(newText)} after.\n`;
-    // The marker is about files. The content of a snippet need not end with a line break.
+    // The marker is removed: it is about files, and the content of a snippet need not end with a line break.
     const patchWithoutMarker = patch.replaceAll('\n\\ No newline at end of file', '');
     diffs.push({
       id,

@@ -54,7 +54,7 @@ function doctorText({ ready, checks }: CommandResult<DoctorOutput>) {
   return `${lines.join('\n')}\n\n${conclusion}`;
 }
 
-/** Checks one thing after the other, until one fails without which the next cannot be checked. */
+/** Makes the checks in turn. Stops at a failed check on which the following ones depend. */
 async function* checkSetup(cli: Cli, passedRequest: SnippetRequest | undefined): AsyncGenerator<Check> {
   const group = 'environment';
   yield passed(group, 'node', `Node ${nodeVersion}`);
@@ -95,7 +95,7 @@ function passed(group: Check['group'], name: Check['name'], message: string): Ch
   return { group, name, outcome: 'ok', message };
 }
 
-/** Chooses the snippet that was passed, or one of the last build, or any: all show if the service answers. */
+/** Chooses the snippet of the argument, or one of the last build, or else snippet 1, to test the service. */
 function chooseSnippet(passedRequest?: SnippetRequest, manifest?: Manifest): TestSnippet {
   const snippets = manifest?.snippets ?? [];
   const request = passedRequest ?? snippets.find(({ missing }) => !missing) ?? createRequest(1);
@@ -125,7 +125,7 @@ async function* checkVariant(
     yield { group: variant, name: 'base-url', outcome: 'not-checked', message };
     return;
   }
-  // A service on this machine, such as the playground's, may not exist where the site is built.
+  // A service on this machine, such as the playground's, may not exist where the site is built: say so.
   const isLocal = /^https:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])[:/]/.test(`${url}/`);
   yield passed(variant, 'base-url', `The base URL is ${url}${isLocal ? ', on this machine' : ''}`);
 
@@ -152,7 +152,7 @@ async function* checkVariant(
   }
 }
 
-/** Asks a variant for a snippet once, at any base URL. @returns why it has not arrived, if it has not */
+/** Requests a snippet once from a base URL, as rendered or retrieved. @returns the error, if it fails */
 async function tryFetch(
   { apiKey = '', ca, renderBaseUrl, retrieveBaseUrl }: Settings,
   variant: Variant,
@@ -162,7 +162,7 @@ async function tryFetch(
   const limits = { attempts: 1, deadline: 15_000 };
   const client = new SnippetClient({ apiKey, ca, limits, patience: 0, [`${variant}BaseUrl`]: baseUrl });
   try {
-    // A retrieved snippet without content only fails a build that cannot render it.
+    // With both URLs, a retrieved snippet without content does not fail, as a build would render it.
     const hasBoth = renderBaseUrl && retrieveBaseUrl;
     await (hasBoth ? client.askVariant(variant, request) : client.fetch(request));
     return undefined;

@@ -30,7 +30,7 @@ export async function get(cli: Cli, id: string, params?: string): Promise<void> 
     const facts = [name && cleanText(name), variant, time, size, requests].filter(Boolean).join(' · ');
     for (const line of [facts, ...warnings]) terminal.printError(line);
 
-    // A terminal gets clean text. A file or another program gets the content to the byte.
+    // A terminal gets text without control characters, a file or another program the exact bytes.
     if (stdout.isTTY) terminal.print(html);
     else stdout.write(html);
   } finally {

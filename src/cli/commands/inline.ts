@@ -53,7 +53,7 @@ export async function inline(
 async function refuseAstroOutput(cwd: string, folder: string, recordFile: string) {
   const lastRecord = lastRecordFile(recordFile);
   const { manifest } = await readManifest(lastRecord);
-  // The record of an Astro build says how the site writes URLs. That of another generator does not.
+  // Only the record of an Astro build says how the site writes URLs, so any other output is accepted.
   if (!manifest?.urls) return;
   throw userError(
     'unusable-output',
@@ -63,8 +63,8 @@ async function refuseAstroOutput(cwd: string, folder: string, recordFile: string
 }
 
 /**
- * Options that are refused. `links`, `images` and `classes` need the base path, assets and style sheets that
- * only Astro knows. Links of `editLinks` would be in files from which a later run could not remove them.
+ * Options that fail the command. `links`, `images` and `classes` need the base path, assets and style sheets
+ * that only Astro knows. Links of `editLinks` would be in files from which a later run could not remove them.
  */
 const astroOptions = ['links', 'images', 'classes', 'editLinks'] as const;
 
@@ -95,14 +95,14 @@ async function readOptions(cwd: string, flags: SnippetsOptions, apiKey = '') {
     const hint = 'Fix the file. It has the options as its default export.';
     throw userError('invalid-options', `${name} could not be loaded: ${error.message}`, hint);
   });
-  // The schema refuses an export that is no object.
+  // `parseOptions` throws for an export that is no object.
   const isObject = typeof options === 'object' && options !== null;
   return parseOptions(isObject ? { ...options, ...flags } : options, `The options in ${name} are invalid`);
 }
 
-/** Has Git ignore the folder of the record: even a run that fails leaves its lock and cache there. */
+/** Has Git ignore the folder of the record: even a run that fails leaves a lock and cache in that folder. */
 async function ignoreInGit(folder: string) {
   await mkdir(folder, { recursive: true });
-  // A file that is there already stays.
+  // The flag `wx` makes this fail for a `.gitignore` that exists, which stays as it is.
   await writeFile(join(folder, '.gitignore'), '*\n', { flag: 'wx' }).catch(() => {});
 }

@@ -6,7 +6,7 @@ import { openProject } from '../project/open-project.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
 import type { Cli, CommandResult } from '../terminal/terminal.ts';
 
-/** The command `list`: lists the snippets of the last build with their places. Asks no service. */
+/** The command `list`: lists the snippets of the last build and what shows them. Makes no request. */
 export async function list(cli: Cli): Promise<void> {
   const { manifest } = await openProject(cli);
   const { builtAt, refreshedAt } = manifest;

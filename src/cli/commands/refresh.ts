@@ -21,7 +21,7 @@ import { diffSnippets } from './diff-snippets.ts';
 export interface RefreshOptions {
   /** Whether to say what would be written, and write nothing. */
   dryRun?: boolean;
-  /** Whether to update the other pages if some need a build. Otherwise, nothing is written then. */
+  /** Whether to update the other pages if some need a build. If `false`, nothing is written in that case. */
   skipModified?: boolean;
   /** The command that renews what was made from the pages, such as a search index. */
   after?: string;
@@ -31,15 +31,15 @@ export interface RefreshOptions {
 
 export interface RefreshResult {
   result: CommandResult<RefreshOutput>;
-  /** A text that is another one as soon as the content of any snippet of the site is. */
+  /** The hashes of the contents of all snippets in one text, which changes when any content does. */
   contentsKey: string;
 }
 
 /** The outcome of a refresh before the command of `--after` runs; or of a dry run, which only plans. */
 interface RefreshOutcome extends Pick<RefreshOutput, 'written' | 'notWritten' | 'diffs'> {
-  /** Says that nothing was written, and what helps; `undefined` if all that can be updated was written. */
+  /** A message that nothing was written, with advice; `undefined` if all that can be updated was written. */
   refusal: string | undefined;
-  /** Whether the command of `--after` has something to renew. */
+  /** Whether the command of `--after` has to run, since pages were written or it has not succeeded before. */
   needsAfter: boolean;
 }
 
@@ -59,7 +59,7 @@ function refreshText(result: CommandResult<RefreshOutput>) {
   }
   for (const { file } of written) lines.push(dryRun ? `${file} would be written` : `Updated ${file}`);
   lines.push(...notWrittenLines(notWritten));
-  // The next step after a failed command is printed as an error.
+  // If the command of `--after` failed, `refresh` prints the next step to standard error instead.
   if (nextStep && !after?.exitStatus) lines.push(nextStep);
   if (lines.length === 0 && !after) return 'Nothing has changed.';
   return lines.join('\n');
@@ -78,7 +78,7 @@ export async function refreshSite(cli: Cli, options: RefreshOptions): Promise<Re
   return withCommandLock(pinned, recordFile, (inner) => planAndWrite(inner, recordFile, options));
 }
 
-/** @param cli has the file of the record as its `manifest`. */
+/** @param cli its `manifest` is the path of the record */
 async function planAndWrite(cli: Cli, recordFile: string, options: RefreshOptions): Promise<RefreshResult> {
   const { after, dryRun, patience } = options;
   const readRecordText = () => readFile(recordFile, 'utf8').catch(() => '');
@@ -93,7 +93,7 @@ async function planAndWrite(cli: Cli, recordFile: string, options: RefreshOption
   } finally {
     lock?.release();
   }
-  // Another process has written the record meanwhile, which makes another plan necessary.
+  // Another process has written the record meanwhile, so the plan is outdated: start again.
   if (!outcome) return planAndWrite(cli, recordFile, options);
 
   const { needsAfter, written } = outcome;
@@ -107,14 +107,14 @@ const lockOutput = (cli: Cli, { recordFile, manifest }: FetchedChanges) =>
 
 /** Runs the command of `--after`, and notes its success. It may be a build, which locks the output itself. */
 async function runAfter(cli: Cli, changes: FetchedChanges, command: string, written: ChangedFiles) {
-  // What an earlier command that has not succeeded was about is not on record: it may be any file.
+  // If an earlier command has not succeeded, its files are not on record, so any file may have changed.
   const changedFiles = changes.manifest.afterPending ? undefined : written;
   const status = await runWithLists(cli, command, changedFiles);
   if (status !== 0) return status;
 
   const lock = await lockOutput(cli, changes);
   try {
-    // A build may have written the record.
+    // The command may have been a build, so the record is read again.
     const { recordFile, manifest } = await readProject(cli);
     if (manifest?.afterPending) writeManifest(recordFile, { ...manifest, afterPending: undefined });
   } finally {
@@ -142,14 +142,14 @@ function toResult(
   return { exitStatus, dryRun, written, notWritten, diffs, nextStep, after };
 }
 
-/** Plans the refresh, and writes the pages unless it is refused. */
+/** Plans the refresh, and writes the pages unless some of them need a build or a command of `--after`. */
 async function writeChanges(
   cli: Cli,
   changes: FetchedChanges,
   { dryRun = false, skipModified = false, after }: RefreshOptions,
 ): Promise<RefreshOutcome> {
   const { manifest } = changes;
-  // Loaded only here: a refresh that cannot fetch the snippets does without.
+  // Loaded only here, as a refresh that cannot fetch the snippets does not need this module.
   const { planRefresh } = await import('../../refresh/plan-refresh.ts');
   const plan = await planRefresh(changes);
   const { toBuild, modified } = plan;
@@ -172,7 +172,7 @@ async function writeChanges(
   };
 }
 
-/** Lists what would be out of date after a refresh without a command that renews it. */
+/** Without `--after`: lists what is made from pages, such as a search index, and would be out of date. */
 function listNotRenewed({ derivedFiles }: RefreshPlan, { afterPending }: Manifest): NotWritten[] {
   if (derivedFiles.length === 0 && afterPending) return [afterNotSucceeded];
   return derivedFiles.map(({ name, reason }) => ({ name, reason }));
@@ -207,7 +207,7 @@ function toWrittenFile(
   return { ...toShownFile(manifest, page.name), snippets };
 }
 
-/** Says that nothing is written, and what helps. */
+/** The message that nothing is written, with advice. */
 function describeRefusal(
   { toBuild, derivedFiles }: RefreshPlan,
   outdated: readonly NotWritten[],
@@ -217,7 +217,7 @@ function describeRefusal(
   if (outdated.length === 0) return `${advice}, or update the other pages with --skip-modified.`;
   if (toBuild.length > 0) return `${advice}.`;
   if (derivedFiles.length === 0) return `${advice}, or refresh with the same --after again.`;
-  // A placeholder stands for a command that is not known.
+  // Where no command is known that renews a file, a placeholder names the file.
   const commands = derivedFiles.map(({ name, rebuild }) => rebuild ?? `<the command that writes ${name}>`);
   return `${advice}, or refresh with a command that renews what was made from its pages: --after '${commands.join(' && ')}'`;
 }

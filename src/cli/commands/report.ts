@@ -29,7 +29,7 @@ export async function report(cli: Cli, to: string): Promise<void> {
   cli.terminal.show(result, () => file);
 }
 
-/** The snippets of the site, and those that it showed before: each with what has become of it. */
+/** The snippets of the site now and before, each with its change: added, changed, gone, same or unknown. */
 function reportSnippets(manifest: Manifest): ReportedSnippet[] {
   const { previous } = manifest;
   const previousByKey = byKey(previous?.snippets);
@@ -60,12 +60,12 @@ function totalsOf({ snippets, files }: Manifest, reported: ReportedSnippet[]): R
   };
 }
 
-/** How many places of a snippet the page lists: a snippet may be on all pages of a large site. */
+/** How many pages and entries are listed for a snippet at most: it may be on all pages of a large site. */
 const placesShown = 200;
 
 /** Renders the HTML page. Its Content Security Policy only allows its own style and script. */
 async function reportPage(result: CommandResult<ReportOutput>) {
-  // Loaded only here: `report --json` does without.
+  // Loaded only here, as `report --json` does not need this module.
   const { Eta } = await import('eta');
   const template = readFileSync(join(import.meta.dirname, 'report.eta'), 'utf8');
   const sources = template
@@ -77,9 +77,9 @@ async function reportPage(result: CommandResult<ReportOutput>) {
   return new Eta({ useWith: true }).renderString(template, { ...result, policy, ...helpers });
 }
 
-/** The list of places in the HTML page. */
+/** The pages and collection entries that show a snippet, as the HTML page lists them. */
 function placesOf({ pages, collections }: ReportedSnippet): { name: string; href?: string | false }[] {
-  // The URLs of a site whose own URL is not known are relative, and no browser could open them from here.
+  // Without Astro's option `site`, URLs are relative and would not work in the report, so they are no links.
   const files = pages.map(({ file, url }) => ({ name: file, href: /^https?:/.test(url) && url }));
   return [...files, ...collections.map((entry) => ({ name: entryName(entry) }))];
 }

@@ -19,14 +19,14 @@ export interface TurnOptions extends Pick<RefreshOptions, 'skipModified' | 'afte
   exec?: string | undefined;
 }
 
-/** Prints an event: with `--json` as JSON, else as its text. An event without text is for JSON only. */
+/** Prints an event: as JSON with `--json`, else as `text`. Without a text, only `--json` prints it. */
 export type PrintEvent = (event: WatchEvent, text?: string) => void;
 
-/** The state of the site after a refresh. */
+/** The state of the site after the refresh of a turn, one round of a watch. */
 type TurnResult =
-  /** Everything shows what is published. */
+  /** The whole site shows the current content of its snippets. */
   | { kind: 'current' }
-  /** A build is needed. Two causes are equal if the same has to be built, with the same contents. */
+  /** A build is needed. `cause` is equal in two turns if the reasons and the contents of snippets are. */
   | { kind: 'needs-build'; cause: string }
   /** There is no usable record, so a build is needed. */
   | { kind: 'no-record' }
@@ -37,13 +37,13 @@ type TurnResult =
 interface FailedBuild {
   /** The cause of the build; `undefined` if there was no usable record. */
   cause: string | undefined;
-  /** How long no build is made, in milliseconds. Doubled with each failure. */
+  /** How long to wait before the next build, in milliseconds. Doubled with each failure. */
   pause: number;
-  /** When the pause ends, by the clock of the command. */
+  /** When the pause ends, in milliseconds of `cli.clock`. */
   pausedUntil: number;
 }
 
-/** The longest pause after a failed build, in milliseconds, unless turns are further apart. */
+/** The longest pause after a failed build, in milliseconds; a longer `--every` replaces it. */
 const maxPause = 600_000;
 
 /**
@@ -54,7 +54,7 @@ const maxPause = 600_000;
 export class WatchTurns {
   readonly #options: TurnOptions;
   readonly #print: PrintEvent;
-  /** The kind of trouble that was reported last; empty since a refresh succeeded. */
+  /** The failure that was reported last, by its codes or message; empty once a refresh has succeeded. */
   #reportedTrouble = '';
   /** The reasons for a build that were reported last, as lines; empty if nothing needs one. */
   #reportedReasons = '';
@@ -69,7 +69,7 @@ export class WatchTurns {
   async run(cli: Cli): Promise<boolean> {
     const { build, exec } = this.#options;
     let result = await this.#refresh(cli);
-    // A failed build also removes the record. That alone does not end the pause: another cause does.
+    // A failed build removes the record, so `no-record` does not end the pause; another cause to build does.
     const isOtherCause = result.kind === 'needs-build' && result.cause !== this.#failedBuild?.cause;
     if (result.kind === 'current' || isOtherCause) this.#failedBuild = undefined;
 
@@ -80,7 +80,7 @@ export class WatchTurns {
       if (await this.#build(cli, build, cause)) result = { kind: 'current' };
     }
 
-    // The output may be what a failed build has left. It is not deployed.
+    // After a failed build, the output may be incomplete, so it is not deployed.
     const mayDeploy = !this.#failedBuild && !cli.signal?.aborted;
     if (exec && mayDeploy && (await needsDeploy(await readProject(cli)))) await this.#deploy(cli, exec);
 
@@ -120,7 +120,7 @@ export class WatchTurns {
       return { kind: 'no-record' };
     }
 
-    // Messages of the same trouble have details that change each time, such as the attempts. Codes do not.
+    // Failures are compared by their codes: messages have details that change each time, such as attempts.
     const trouble = (thrown as Partial<UserError>).codes?.join() ?? message;
     if (trouble !== this.#reportedTrouble) {
       const lines = [message, hint, 'The site stays as it is until then.'];
@@ -145,7 +145,7 @@ export class WatchTurns {
     this.#print({ event: 'building' }, 'Building the site.');
     const status = await runWithLists(cli, command, undefined);
 
-    // The build may have left its record elsewhere.
+    // The build may have written another record file, so the record is looked for again.
     const project = await readProject(cli);
     const { recordFile, manifest } = project;
     // A build may have changed any file, even if it has failed.

@@ -9,7 +9,7 @@ import { type ListenAddress, listen, readWebhookSecret } from '../webhook-server
 import { type PrintEvent, type TurnOptions, WatchTurns } from './watch-turns.ts';
 
 interface WatchOptions extends Omit<TurnOptions, 'every'> {
-  /** The time between two turns, in milliseconds. @default half a minute; with `listen`, five */
+  /** The time between two turns, in milliseconds. @default 30,000; with `listen`, 300,000 */
   every?: number;
   /** The address for signed calls, which begin a turn at once. */
   listen?: ListenAddress;
@@ -22,13 +22,13 @@ interface WatchOptions extends Omit<TurnOptions, 'every'> {
 export async function watch(cli: Cli, options: WatchOptions): Promise<void> {
   const { terminal, clock } = cli;
   const { build, exec, listen: address } = options;
-  // A watch that listens only polls to cover lost calls.
+  // With `--listen`, calls begin the turns, and polling only makes up for lost calls, so it is rare.
   const { every = address ? 300_000 : 30_000 } = options;
   const project = await readProject(cli);
   const webhook = address && readWebhookSecret(await readVariables(cli, project.manifest));
   // A site without a record needs a build, so a watch that cannot build ends at once.
   if (!build || project.manifest) await requireRecord(cli, project, { writes: true });
-  // From now on, what is written is compared with what is deployed: a write is due even if this process ends.
+  // From now on, each write is noted as to be deployed, even if this process ends before it deploys.
   if (exec) await markForDeploy(project, []);
 
   terminal.isLog = true;
@@ -44,7 +44,7 @@ export async function watch(cli: Cli, options: WatchOptions): Promise<void> {
       const log = (message: string) => print({ event: 'call', message }, message);
       url = await listen({ address, webhook, onCall: () => nextCall.abort(), log, signal });
     }
-    // Signals are handled before this is printed: whoever reads it may stop the command.
+    // Printed after signals are handled, since whoever reads the line may stop the command at once.
     const listening = url ? `Listening for signed calls at ${url}\n` : '';
     const started = `${listening}Checking every ${every / 1000} s. Press Ctrl-C to stop.`;
     print({ event: 'started', everyMilliseconds: every, url }, started);
@@ -56,7 +56,7 @@ export async function watch(cli: Cli, options: WatchOptions): Promise<void> {
       const milliseconds = every * (0.9 + 0.2 * clock.random());
       print({ event: 'waiting', upToDate, milliseconds });
       await clock.wait(milliseconds, AbortSignal.any([signal, nextCall.signal])).catch(() => {});
-      // All calls until now are answered by the next turn.
+      // The next turn answers all calls until now, so later calls get a new controller.
       if (nextCall.signal.aborted) nextCall = new AbortController();
     }
   } catch (error) {

@@ -2,14 +2,14 @@ import { holderOf, type WaitOptions, waitForLock } from '../../record/lock.ts';
 import { commandLockFile } from '../../record/record-paths.ts';
 import type { Cli } from '../terminal/terminal.ts';
 
-/** The variable with the tokens of locks whose holders run this process. Waiting for them would never end. */
+/** The variable with the tokens of locks whose holders started this process: it must not wait for those. */
 const heldLocks = 'ASTRO_SNIPPETS_LOCKS';
 
 /**
  * Does work that runs commands for an output while no other process does: one command could empty what
- * another deploys. Waits for the lock, so the record may be another one when the work begins.
+ * another deploys. Waits for the lock, so read the record in `work`: it may have changed meanwhile.
  *
- * @param work gets a `cli` whose environment lets commands run such commands themselves
+ * @param work gets a `cli` whose environment lets the commands that it runs pass this lock
  */
 export async function withCommandLock<T>(
   cli: Cli,
@@ -28,7 +28,7 @@ export function isInsideCommand({ env }: Pick<Cli, 'env'>, recordFile: string): 
   return Boolean(token && env[heldLocks]?.includes(token));
 }
 
-/** How commands wait for a lock: they say so, and stop waiting when they are stopped. */
+/** How commands wait for a lock: they print that they wait, and stop waiting when `signal` is aborted. */
 export function waitOptions({ terminal, clock, signal }: Cli): WaitOptions {
   return { log: terminal.printError, clock, signal };
 }

@@ -11,37 +11,37 @@ import { type ChangedFiles, runWithLists } from './run-command.ts';
  * The contents of `deployed.json`, a file beside the record with what the command of `--exec` has deployed.
  *
  * The record has the hash of each file that shows snippets, as it is in the output. This file has the hash
- * that was there when the command last succeeded. **A deploy is due** while the two differ, and while a
+ * that each file had when the command last succeeded. **A deploy is due** while the two differ, and while a
  * command that has begun has not succeeded.
  *
- * 1. `markForDeploy` notes changes before they are made: they are deployed even if the process ends between.
+ * 1. `markForDeploy` notes changes before they are written, so that none is lost if the process ends.
  * 2. `needsDeploy` compares this file with the record.
- * 3. `deploy` notes the begin of a command, runs it with the files that differ, and on success their hashes.
+ * 3. `deploy` notes that a command begins, runs it, and on success notes the hashes of the files.
  *
  * If there is no such file, `--exec` was never used, and the output of the record counts as deployed.
  */
 interface Deployed {
   /** The `builtAt` of the record; absent if any file may differ from what is deployed, as after a build. */
   builtAt?: string | undefined;
-  /** The hashes of files that show snippets, by their paths. An empty one differs from every file. */
+  /** The hashes of files that show snippets, by their paths. An empty hash marks a file as not deployed. */
   files: Record<string, string>;
   /** Whether a command has begun, and has not succeeded since. */
   hasBegun?: true;
 }
 
-/** Listed among what was not updated while the command of `refresh --after` has not succeeded. */
+/** Listed by `check` and `refresh` as not updated until the command of `refresh --after` succeeds. */
 export const afterNotSucceeded: NotWritten = {
   name: 'The command of the last refresh --after',
   reason: 'has not succeeded yet',
 };
 
-/** Listed among what was not updated while the command of `--exec` has not succeeded. */
+/** Listed by `check` as unfinished while the command of `--exec` has not succeeded. */
 export const deployPending: NotWritten = {
   name: 'The last --exec command',
   reason: 'has not succeeded, so the site is still to be deployed',
 };
 
-/** Whether the command of `--exec` has to run: not while what was made from the pages is to be renewed. */
+/** Whether the command of `--exec` has to run. Never while the command of `--after` has yet to succeed. */
 export async function needsDeploy({ recordFile, manifest }: Project): Promise<boolean> {
   if (!manifest || manifest.afterPending) return false;
   const deployed = (await readDeployed(recordFile)) ?? toDeployed(manifest);
@@ -51,7 +51,7 @@ export async function needsDeploy({ recordFile, manifest }: Project): Promise<bo
 /**
  * Has files deployed with the next command of `--exec`, besides those that differ from the record by then.
  *
- * @param changedFiles `undefined` for any file, as after a build. If empty, only what differs later is due
+ * @param changedFiles `undefined` for any file, as after a build; empty for only what changes from now on
  */
 export async function markForDeploy(project: Project, changedFiles: ChangedFiles): Promise<void> {
   const { recordFile, manifest } = project;
@@ -63,7 +63,7 @@ export async function markForDeploy(project: Project, changedFiles: ChangedFiles
 
 /**
  * Runs the command of `--exec`, and notes what it has deployed if it succeeds. What another process writes
- * while it runs is due afterwards, unless the command has built the site: its own output counts as deployed.
+ * meanwhile is to be deployed next. If the command has built the site, the new output counts as deployed.
  *
  * @returns the exit status of the command
  */
@@ -75,7 +75,7 @@ export async function deploy(cli: Cli, command: string): Promise<number> {
   writeDeployed(project.recordFile, begun);
   const status = await runWithLists(cli, command, changedSince(deployed, project.manifest));
 
-  // A build may have left its record elsewhere.
+  // If the command was a build, the record may now be another file, so it is looked for again.
   const { recordFile, manifest } = await readProject(cli);
   if (recordFile !== project.recordFile) await rm(deployedFile(project.recordFile), { force: true });
   if (status !== 0) {
@@ -83,7 +83,7 @@ export async function deploy(cli: Cli, command: string): Promise<number> {
   } else if (manifest) {
     writeDeployed(recordFile, manifest.builtAt === current.builtAt ? current : toDeployed(manifest));
   } else {
-    // There is no record to compare with.
+    // There is no record to compare with, so the file is removed.
     await rm(deployedFile(recordFile), { force: true });
   }
   return status;

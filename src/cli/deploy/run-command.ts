@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import type { ShownFile } from '../json-output.ts';
 import type { Cli } from '../terminal/terminal.ts';
 
-/** The files that a command is about; `undefined` if it may be any file. */
+/** The files that have changed, as a command is told; `undefined` if any file may have. */
 export type ChangedFiles = readonly ShownFile[] | undefined;
 
-/** Variables with the path of a list, and what it has of each file, one a line. */
+/** Variables with the path of a list, each with the property of changed files that is listed, one a line. */
 const listVariables = { ASTRO_SNIPPETS_CHANGED_FILES: 'file', ASTRO_SNIPPETS_CHANGED_URLS: 'url' } as const;
 
 /**
@@ -21,7 +21,7 @@ export async function runWithLists(cli: Cli, command: string, changedFiles: Chan
   const env = { ...cli.env };
   // A name with a line break would be read as two names of a list.
   if (!changedFiles || changedFiles.some(({ file }) => /[\r\n]/.test(file))) {
-    // This process may itself run in such a command, whose lists are about something else.
+    // If this process runs in such a command itself, the variables name lists of that command: unset them.
     for (const variable of Object.keys(listVariables)) env[variable] = undefined;
     return runCommand({ ...cli, env }, command);
   }
@@ -46,7 +46,7 @@ export async function runWithLists(cli: Cli, command: string, changedFiles: Chan
 async function runCommand(cli: Cli, command: string) {
   const { cwd, env, stdin = 'ignore', stdout, stderr, signals, terminal } = cli;
   terminal.clearProgress();
-  // Standard output is for documents only if this command prints JSON.
+  // With `--json`, standard output is for JSON alone, so the command writes to standard error.
   const commandOutput = terminal.json ? stderr : stdout;
   let shell: ChildProcess | undefined;
   // A terminal sends Ctrl-C to both processes. Without a listener, it would end this one before the command.
@@ -61,7 +61,7 @@ async function runCommand(cli: Cli, command: string) {
     shell = spawn(command, { shell: true, stdio, cwd, env });
     shell.stdout?.on('data', (text: Buffer) => commandOutput.write(text));
     shell.stderr?.on('data', (text: Buffer) => stderr.write(text));
-    // An error of a shell with a pid is about a signal that could not be sent: the command still runs.
+    // If the shell has a pid, the error is only that a signal could not be sent, and the command still runs.
     shell.on('error', (error) => shell?.pid === undefined && reject(error));
     shell.once('close', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)));
     return await exitStatus;

@@ -22,7 +22,7 @@ export function toPlacedSnippet<Facts>(
 }
 
 /**
- * A line for each snippet, and a line below for each of its places.
+ * A line for each snippet, and below it a line for each file or collection entry that shows it.
  *
  * @param missing follows the name of a snippet that does not exist
  * @param existing follows the name of any other snippet
@@ -40,7 +40,7 @@ export function describeSnippet({ id, params }: RequestFacts): string {
   return params ? `Snippet ${id} ${cleanText(params)}` : `Snippet ${id}`;
 }
 
-/** A sentence for each, without a period. */
+/** A line for each file or command that was not updated: a sentence without its period. */
 export function notWrittenLines(notWritten: readonly NotWritten[]): string[] {
   return notWritten.map(({ name, reason }) => `${name} ${reason}`);
 }

@@ -13,23 +13,23 @@ import { type BuiltProject, type Project, requireRecord } from './open-project.t
 import { readSettings } from './project-settings.ts';
 
 interface FetchChangesOptions {
-  /** Whether the changes are going to be written, which also needs images. */
+  /** Whether a refresh is to write the changes, for which images are downloaded too. */
   forRefresh: boolean;
-  /** Whether a refresh writes nothing, not even to the cache. */
+  /** Whether nothing is written, not even to the cache, as with `refresh --dry-run`. */
   dryRun?: boolean | undefined;
   /** How long to try a service that gives no answer, in milliseconds. @default as long as a build */
   patience?: number | undefined;
 }
 
-/** A site on record, with the current content of its snippets, and which have changed. */
+/** A site on record, with the current content of its snippets, and those that differ from it. */
 export interface FetchedChanges extends SiteToRefresh {
-  /** The snippets of which the site shows other content, and where. */
+  /** The snippets whose current content is not what the site shows, each with the files that show it. */
   changed: ChangedSnippet[];
   /** Warnings about the content of the snippets that have changed. */
   warnings: string[];
 }
 
-/** The patience of a check, in milliseconds. A check is easily repeated, so failing early beats waiting. */
+/** How long a check tries a service that gives no answer, in ms: short, since a check is easily repeated. */
 export const checkPatience = 12_000;
 
 /**
@@ -52,7 +52,7 @@ export async function fetchChanges(
   const fetcher = openFetcher(cli, settings, {
     patience,
     recordedImages: findRecordedImages(manifest, settings.images),
-    // A watch that kept unchanged contents too would write all of them in each turn.
+    // Only new content is cached: otherwise each turn of a `watch` would write all contents again.
     isWorthKeeping: ({ key }, content) => !displayed.has(`${hashOf(content)} ${key}`),
   });
 
@@ -76,7 +76,7 @@ export async function fetchChanges(
   }
 }
 
-/** The settings of the last build, with what a refresh may use of its caches. */
+/** The settings of the last build, with the cache folders that this command may use. */
 async function readFetchSettings(
   cli: Cli,
   { recordFile, manifest }: BuiltProject,
@@ -88,7 +88,7 @@ async function readFetchSettings(
   const ifExists = (folder = '') => (existsSync(folder) ? folder : undefined);
   return {
     ...(await readSettings(cli, manifest)),
-    // With `sanitize`, which only a build can run, pages may show other images than the content that is sent.
+    // With `sanitize`, which only a build can run, pages may show other images than the fetched content has.
     images: forRefresh && !rules.sanitizes ? rules.images : undefined,
     imageFolder: ifExists(imageFolder),
     // A refresh caches what it shows, so that a later build does not go back to older content.
@@ -96,7 +96,7 @@ async function readFetchSettings(
   };
 }
 
-/** Finds the images of the last build that need no download: they are in the output, or it failed before. */
+/** Finds the images that need no download: those in the output, and those whose download failed before. */
 function findRecordedImages(
   { output, snippets }: Pick<Manifest, 'output' | 'snippets'>,
   images: Settings['images'],
@@ -110,7 +110,7 @@ function findRecordedImages(
   return recordedImages;
 }
 
-/** Opens a fetcher that asks for current contents. A command itself prints the warnings that concern it. */
+/** Opens a fetcher that always asks the service. It prints no warnings: commands print what they need. */
 export function openFetcher(cli: Cli, settings: Settings, options: Partial<FetcherOptions>): SnippetFetcher {
   return new SnippetFetcher(settings, {
     warn: () => {},

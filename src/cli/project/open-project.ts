@@ -25,7 +25,7 @@ export interface BuiltProject extends ProjectPaths {
 /** A project without a usable record. */
 export interface UnbuiltProject extends ProjectPaths {
   manifest?: undefined;
-  /** Why the record cannot be used: the end of a sentence that begins with its name. */
+  /** Why the record cannot be used, as the end of a sentence that begins with the path of the record. */
   flaw: ManifestFlaw;
 }
 
@@ -45,7 +45,7 @@ export function findRecord({ cwd, manifest, output }: Pick<Cli, 'cwd' | 'manifes
   const [onlyRecord, ...otherRecords] = listManifests(cwd);
   if (!onlyRecord || otherRecords.length > 0) return ownRecord;
 
-  // During a build, and after one that failed, the record of another output would be misleading.
+  // During a build or after a failed one, the record of another output would mislead, so it is not taken.
   const wasBuilt = existsSync(missingNote(ownRecord)) || (output === undefined && existsSync(outDir));
   return wasBuilt ? ownRecord : onlyRecord;
 }
@@ -85,7 +85,7 @@ export async function requireRecord(
   const passedOutput = resolve(cwd, output);
   const recordedOutput = project.manifest.output;
   const mustBeOutput = (writes || manifest === undefined) && existsSync(recordedOutput);
-  // A server build has its pages in a folder of the output, and the record is about that folder.
+  // A server build has its pages in a folder within the output, and the record names that inner folder.
   if (mustBeOutput && !contains(realpathSync(passedOutput), realpathSync(recordedOutput))) {
     throw userError(
       'unusable-output',

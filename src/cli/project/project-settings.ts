@@ -23,8 +23,8 @@ export async function readSettings(cli: Cli, manifest: Manifest | undefined): Pr
   });
 
   const { sanitizes, editLinks, images, ...recordedRules } = manifest.rules;
-  // A build applies the other rules to what `sanitize` returns, a function that is not on record. The rules
-  // could fail for the content as it is sent.
+  // A build applies these rules to what `sanitize` returns. That function is not on record, and the rules
+  // could fail for content that is not sanitized, so they are left out.
   return { ...settings, ...recordedSettings, ...(sanitizes ? {} : recordedRules) };
 }
 

@@ -7,14 +7,14 @@ export const exitCodes = {
   ok: 0,
   /** `check` found a change. */
   changed: 10,
-  /** There is no usable record of a build, or a refresh cannot update everything: see `refresh/needs-build.ts`. */
+  /** The site needs a build: no usable record, or a refresh is not enough (refresh/needs-build.ts). */
   needsBuild: 3,
   failed: 1,
   /** The command line is wrong. */
   usage: 2,
 } as const;
 
-/** How a command that has thrown ends. */
+/** How a command ends that has thrown an error: what it prints, and its exit status. */
 export interface FailureResult {
   /** The message for people, with its code and hint; empty if Commander has printed it already. */
   text: string;
@@ -23,7 +23,7 @@ export interface FailureResult {
   error: ErrorOutput['error'];
 }
 
-/** Codes of errors in the arguments of a command, which end it as wrong usage. */
+/** Error codes of wrong arguments. A command that fails with one exits with the status for wrong usage. */
 const usageErrors: unknown[] = ['missing-output', 'unusable-output', 'invalid-id', 'invalid-params'];
 
 /** Says why a command ended, for people and for `--json`, and with which exit status. */
@@ -46,7 +46,7 @@ export function toFailureResult(thrown: unknown): FailureResult {
   };
 }
 
-/** `missing-manifest` also stands for a pack that is missing: no other error asks for a build. */
+/** `missing-manifest`, also thrown if the pack (the generated pages) is missing, alone asks for a build. */
 function exitStatusOf(code: UserError['code']) {
   if (code === 'missing-manifest') return exitCodes.needsBuild;
   return usageErrors.includes(code) ? exitCodes.usage : exitCodes.failed;

@@ -10,7 +10,7 @@ import { exitCodes, toFailureResult } from './exit-codes.ts';
 /** Standard output or standard error. */
 export interface OutputStream {
   write(text: string | Uint8Array): unknown;
-  /** A descriptor for commands that this one starts. Without it, their output is read and passed on. */
+  /** The file descriptor, which child processes write to. Without it, their output is read and passed on. */
   fd?: number;
   isTTY?: boolean;
   /** The width of the terminal, in characters. */
@@ -21,7 +21,7 @@ export interface OutputStream {
 export interface CliHost {
   cwd: string;
   env: NodeJS.ProcessEnv;
-  /** The standard input of commands that are started by this one. @default 'ignore' */
+  /** The standard input of child processes. @default 'ignore' */
   stdin?: 'inherit' | 'ignore';
   stdout: OutputStream;
   stderr: OutputStream;
@@ -30,29 +30,29 @@ export interface CliHost {
   signals?: Pick<EventEmitter, 'on' | 'off'>;
 }
 
-/** The parameter of every command: the host, a terminal, and the options before the command's name. */
+/** What every command gets: the host, a terminal, and the options before the command's name. */
 export interface Cli extends CliHost {
   terminal: Terminal;
   /** The path of the record that `--manifest` names; absent if the record is to be looked for. */
   manifest?: string | undefined;
   /** The folder that `--output` names: the output, if it was moved after the build. */
   output?: string | undefined;
-  /** Aborted when a `watch` ends: nothing more is begun then. */
+  /** Aborted when a `watch` is stopped, so that it begins no more work. */
   signal?: AbortSignal;
 }
 
 /** The result of a command: its JSON document, without what {@link Terminal.printJson} adds. */
 export type CommandResult<Output extends Document> = Omit<Output, 'version' | 'command'>;
 
-/** The start of a line that is shown in color: a line of a diff, or the outcome of a check of `doctor`. */
+/** Matches what is shown in color: a line of a diff, or the outcome of a check of `doctor`. */
 const coloredLines = /^ {4}([-+@]).*|^ {2}(ok|FAILED)/gm;
 const lineColors = { '+': 'green', '-': 'red', '@': 'cyan', ok: 'green', FAILED: 'red' } as const;
 
 const eraseLine = '\r\u001b[2K';
 
 /**
- * Prints what commands have to say: text for people, or JSON with `--json`. All text is cleaned, because most
- * of it contains text from outside.
+ * Prints the output of commands: text for people, or JSON with `--json`. Control characters are removed from
+ * all text, because most of it contains text from the service.
  */
 export class Terminal {
   readonly #host: CliHost;
@@ -83,7 +83,7 @@ export class Terminal {
   readonly printError = (text: string): void => this.print(text, this.#host.stderr);
 
   printJson(document: object): void {
-    // Each event of `watch` is one line.
+    // `watch` prints one event a line, so its JSON is not indented.
     const indent = this.json === 'watch' ? 0 : 2;
     this.#host.stdout.write(`${cleanJson({ version: 1, command: this.json, ...document }, indent)}\n`);
   }
@@ -112,7 +112,7 @@ export class Terminal {
     const pace = canRewrite ? { delay: 2_000, interval: 100 } : { delay: 10_000, interval: 10_000 };
     if (!canRewrite) return throttledProgress(pace, this.printError, clock.now);
     const rewrite = (line: string) => {
-      // A line that wraps could not be erased.
+      // A line that wraps could not be erased, so it is cut at the width of the terminal.
       const maxWidth = (stderr.columns || 80) - 1;
       stderr.write(`${eraseLine}${Array.from(cleanText(line)).slice(0, maxWidth).join('')}`);
       this.#showsProgress = true;
@@ -128,7 +128,7 @@ export class Terminal {
   readonly #colorize = (cleaned: string) => {
     const { stdout, env } = this.#host;
     const wantsColor = stdout.isTTY || env['FORCE_COLOR'] !== undefined;
-    // `styleText` would decide by the variables of the process. The depth by the host's is asked for here.
+    // `styleText` would read the variables of the process, so the color depth is read from the host's.
     if (!wantsColor || WriteStream.prototype.getColorDepth(env) <= 2) return cleaned;
 
     type Mark = keyof typeof lineColors;

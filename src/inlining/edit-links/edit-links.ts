@@ -11,22 +11,22 @@ import type { FetchedSnippets } from '../../snippets/snippet-fetcher.ts';
 import type { SnippetUse } from '../../snippets/snippet-use.ts';
 import { cleanText } from '../../text/clean-text.ts';
 
-/** An entry of the panel. */
+/** A snippet in the panel, the list of edit links on a page. */
 export interface PanelSnippet {
-  /** Where the snippet is edited. */
+  /** The URL at which the snippet is edited; `undefined` if there is none. */
   url: string | undefined;
   /** The name of the snippet, if the service sent it. */
   name: string | undefined;
-  /** Each of its requests on the page, in `astro dev`. */
+  /** Each request for the snippet on the page (one for each set of params); `undefined` in a build. */
   uses: PanelUse[] | undefined;
 }
 
-/** A request of a snippet, as the panel shows it in `astro dev`. */
+/** A request for a snippet (its id with certain params), as the panel of `astro dev` describes it. */
 export interface PanelUse {
-  /** A line such as the params, the size and the time of the request. */
+  /** One line for people: the params, the size and the time of the request, joined by dots. */
   facts: string;
   error: string | undefined;
-  /** The attributes besides the id, for the embed that the panel copies. */
+  /** The attributes besides the id, as HTML, of the embed that the panel puts on the clipboard. */
   attributes: string;
 }
 
@@ -35,20 +35,20 @@ export type PanelSnippets = Record<string, PanelSnippet>;
 
 /** The data that gives a page its edit links. */
 export interface EditLinks {
-  /** The entries of the panel, by the ids of snippets; `undefined` for pages without edit links. */
+  /** What the panel shows of each snippet, by its id; `undefined` for pages without edit links. */
   linked?: Readonly<Record<string, object>> | undefined;
-  /** The hash of what a page of `astro dev` shows. Its panel is in the toolbar, so it needs no script. */
+  /** In `astro dev`, the hash of what the page shows. No script is added: the panel is in the toolbar. */
   hash?: string | undefined;
 }
 
-/** A page whose embeds are marked, so that the panel finds their contents. */
+/** A page whose embeds are marked by comments, so that the panel finds their contents. */
 export interface LinkedPage {
   embeds: readonly FileEmbed[];
-  /** Adds what the panel reads, and its script; absent for a page that has no edit links. */
+  /** The edit that adds the data and the script of the panel; absent for a page without edit links. */
   script?: Edit;
 }
 
-/** Gathers the entries of the panel. @param describe describes a request, in `astro dev` */
+/** Gathers the snippets for the panel, by their ids. @param describe given in `astro dev` only */
 export function panelSnippets<Use extends Pick<SnippetUse, 'request'>>(
   uses: readonly Use[],
   fetched: ReadonlyMap<string, { name?: string | undefined }>,
@@ -68,7 +68,7 @@ export function panelSnippets<Use extends Pick<SnippetUse, 'request'>>(
   return snippets;
 }
 
-/** Gathers the entries of the panel for a build with `editLinks`. @throws UserError if `editUrl` fails */
+/** Gathers the snippets for the panel of a build with `editLinks`. @throws UserError if `editUrl` fails */
 export function linkSnippets(
   { editLinks, editUrl }: Settings,
   uses: readonly SnippetUse[],
@@ -79,7 +79,7 @@ export function linkSnippets(
   return panelSnippets(uses, fetched, (id) => editUrlOf(id, editUrl, isWebUrl));
 }
 
-/** Marks the embeds of a document where a browser reads comments, and adds what the panel reads. */
+/** Marks the embeds of a page with comments, where a browser reads these, and adds the data of the panel. */
 export function linkPage(page: Buffer, embeds: readonly FileEmbed[], links: EditLinks): LinkedPage {
   const { linked, hash } = links;
   if (!linked) return { embeds };
@@ -97,11 +97,11 @@ export function linkPage(page: Buffer, embeds: readonly FileEmbed[], links: Edit
   return { embeds: embeds.map(markEmbed), script: { start: scriptOffset, end: scriptOffset, text } };
 }
 
-/** The places of a page that edit links need. */
+/** What has to be known of a page to add edit links. */
 interface LinkablePage {
-  /** The place of the script; `undefined` for a page that is no document, such as a fragment. */
+  /** The offset at which to add the script; `undefined` for a page that is no document, such as a fragment. */
   scriptOffset: number | undefined;
-  /** The embeds that no comment can mark, with names of their places for people. */
+  /** The embeds in attributes or raw text, which no comment can mark, each with a name for its place. */
   unmarked: ReadonlyMap<FileEmbed, string>;
 }
 
@@ -132,7 +132,7 @@ function readPage(page: string, embeds: readonly FileEmbed[]): LinkablePage {
       if (name === 'head' && isEndTag) scriptOffset = Math.min(scriptOffset, tag.start);
     },
     text({ start, end }, holder, kind) {
-      // Raw text may begin with an embed, which starts where the text does.
+      // Raw text, as in a <textarea>, may begin with an embed: starting one byte earlier includes it.
       if (kind !== 'text') leaveUnmarked({ start: start - 1, end }, () => `<${holder}>`);
     },
     comment(comment) {
@@ -146,13 +146,13 @@ function readPage(page: string, embeds: readonly FileEmbed[]): LinkablePage {
 function nameAttribute(page: string, tag: Tag, offset: number): string {
   const attributes = attributesOf(page, tag);
   const attribute = attributes.find(({ start, end }) => start <= offset && offset < end);
-  // A page has many <meta> elements, so the name says which one.
+  // A page has many <meta> elements, so its name or property tells which one.
   const subject = tag.name === 'meta' && attributes.find(({ name }) => /^(?:name|property)$/.test(name));
   const more = subject ? ` ${subject.name}="${subject.value}"` : '';
   return Buffer.from(`${attribute?.name ?? 'attribute'} of <${tag.name}${more}>`, 'latin1').toString();
 }
 
-/** The data that scripts of a page read, in ASCII for any encoding. @param hash see {@link EditLinks} */
+/** The element with the data of the panel, in ASCII for any encoding. @param hash as in {@link EditLinks} */
 export function dataElement(snippets: readonly object[], hash?: string): string {
   const attribute = hash ? ` data-hash="${hash}"` : '';
   // Escaping "<" keeps the data from ending the script element.
@@ -160,7 +160,7 @@ export function dataElement(snippets: readonly object[], hash?: string): string 
   return `<script type="application/json" id="snippet-edit-links"${attribute}>${data}</script>`;
 }
 
-// Indentation, blank lines and comments that have their own lines.
+// Matches what is removed from panel.js: indentation, blank lines and comments on lines of their own.
 const codeComments = /^\s*(?:(?:\/\/.*|\/\*\*[\s\S]*?\*\/)\n\s*)*/gm;
 
 let panelCode: string | undefined;
