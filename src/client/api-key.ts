@@ -1,7 +1,7 @@
 import { protectKey } from '../text/known-keys.ts';
 import { SnippetError } from './snippet-error.ts';
 
-/** Shorter keys could stand in any page by chance, and the search for leaked keys would find them there. */
+/** Any page may contain a shorter key by chance, and the search for leaked keys would then find it. */
 const minKeyLength = 8;
 
 /**

@@ -3,7 +3,7 @@ import { SnippetError } from './snippet-error.ts';
 import type { SnippetRequest } from './snippet-request.ts';
 import type { Variant } from './variants.ts';
 
-/** The base URL of one variant (specification, section 1), checked. */
+/** The checked base URL of one variant, rendering or retrieving (specification, section 1). */
 export interface BaseUrl {
   /** The whole URL with its path prefix, without a trailing slash. */
   href: string;
@@ -23,7 +23,7 @@ export function parseBaseUrl(name: string, value: unknown): BaseUrl {
   if (typeof value !== 'string') throw invalid('must be a string.');
   const url = URL.parse(value);
   if (!url) throw invalid('must be an absolute URL, such as "https://snippets.example.com/v1".');
-  // Credentials are refused before the checks below, whose messages quote the URL.
+  // Checked before the rest: the messages below quote parts of the URL, and must not show a password.
   if (url.username || url.password) {
     throw invalid('must not contain a user name or password. The API key is sent separately.');
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Time and chance. Passed in, so that tests can run hours of waiting in milliseconds, and repeat a run. */
+/** Time and random numbers. Tests pass their own, to run hours in milliseconds and to repeat a run. */
 export interface Clock {
   /** Milliseconds since the epoch. Never runs backwards. */
   now(): number;
@@ -16,16 +16,16 @@ const longestTimer = 2 ** 31 - 1;
 /** Shortens a time, in milliseconds, to what a timer can wait: people write `1y` for "no limit". */
 export const timerLength = (milliseconds: number): number => Math.min(milliseconds, longestTimer);
 
-/** The clock of everything but tests. */
+/** The real clock, which everything but tests uses. */
 export const systemClock: Clock = {
   now: () => performance.timeOrigin + performance.now(),
   random: Math.random,
-  // Node's own rejection wraps the reason of the signal, and callers compare the reason itself.
+  // Rejects with the signal's reason, which callers compare. Node's own rejection would wrap it.
   wait: (milliseconds, signal = AbortSignal.any([])) =>
     unlessAborted(signal, sleep(timerLength(milliseconds), undefined, { signal })),
 };
 
-/** Settles as `work` does, or rejects with the signal's reason. */
+/** Settles as `work` does, or rejects with the signal's reason as soon as the signal is aborted. */
 export const unlessAborted = <T>(signal: AbortSignal, work: Promise<T>): Promise<T> =>
   new Promise<T>((resolve, reject) => {
     const abort = () => reject(signal.reason);

@@ -38,7 +38,7 @@ export function defineSnippet<Schema extends ParamsSchema | undefined = undefine
 }
 
 /**
- * Makes a request for a defined snippet. What the schema returns is sent, its defaults included.
+ * Makes a request for a defined snippet, with the params that its schema returns, defaults included.
  *
  * @throws SnippetError `invalid-params`, with all issues that the schema finds.
  */

@@ -17,14 +17,14 @@ export interface PublicLimits {
   readonly retryAfter: number;
 }
 
-/** The limits that users may set: the keys of {@link PublicLimits}. */
+/** The names of the limits that users may set: the keys of {@link PublicLimits}. */
 export const publicLimits = ['attempts', 'attemptTimeout', 'deadline', 'retryAfter'] as const;
 
 /** All limits of a client. Times are in milliseconds. */
 export interface Limits extends PublicLimits {
-  /** The most requests for one snippet, without those while the service gives no answer. */
+  /** The most requests for one snippet. Requests made while the service gives no answer do not count. */
   readonly mostAttempts: number;
-  /** Snippets in a row that arrived from variant A alone, before variant B is given up. */
+  /** How many snippets in a row may fall back from variant B to A before variant A is asked first. */
   readonly fallbacksInARow: number;
   /** The time for opening a connection, TLS included. */
   readonly connectTimeout: number;
@@ -34,13 +34,13 @@ export interface Limits extends PublicLimits {
   readonly bodyBytes: number;
   /** The longest URL that is requested, in characters. */
   readonly urlLength: number;
-  /** The first pause before a retry. Each further one is twice as long, up to the caps below. */
+  /** The first pause before a retry. Each further pause is twice as long, up to the caps below. */
   readonly retryBase: number;
-  /** The longest pause between two attempts while other snippets arrive. */
+  /** The longest pause between two requests for a snippet while other snippets arrive. */
   readonly retryCap: number;
-  /** The longest pause between two attempts, or two probes, while nothing arrives. */
+  /** The longest pause between two requests for a snippet, or two probes, while nothing arrives. */
   readonly outageCap: number;
-  /** How many first attempts have to fail in a row before a variant may count as down. */
+  /** How many snippets in a row have to fail at their first request before a variant may count as down. */
   readonly downAfter: number;
 }
 
@@ -61,7 +61,7 @@ export const defaultLimits: Limits = {
   downAfter: 5,
 };
 
-/** Adds the defaults. A user's `attempts` is exact: the default of `mostAttempts` does not apply then. */
+/** Adds the defaults. If a user sets `attempts`, it is the most as well, in place of the default of 60. */
 export function withDefaults(limits: Partial<Limits> = {}): Limits {
   const { attempts, mostAttempts = attempts ?? defaultLimits.mostAttempts } = limits;
   return { ...defaultLimits, ...limits, mostAttempts };
@@ -73,8 +73,8 @@ export function withDefaults(limits: Partial<Limits> = {}): Limits {
  */
 export const initialConcurrency = 20;
 
-/** How long a service that gives no answer is tried, in milliseconds. */
+/** The default of `patience`: how long a service that gives no answer is tried, in milliseconds. */
 export const defaultPatience = 60_000;
 
-/** The most patience where the port refuses or no name resolves and nothing was answered, in milliseconds. */
+/** The most patience, in milliseconds, with a service that is unreachable and has never answered. */
 export const patienceWhereUnreachable = 30_000;

@@ -15,8 +15,8 @@ export const invalidParams = (reason: string, snippetId?: number): SnippetError 
   new SnippetError('invalid-params', reason, { snippetId });
 
 /**
- * Turns params into canonical JSON text, with sorted keys: equal params give equal text. Refused is what JSON
- * would drop or change, and an API key: pages, the manifest and the service's log would show it.
+ * Turns params into canonical JSON text, with sorted keys: equal params give equal text. Throws for values
+ * that JSON would drop or change, and for an API key, which pages and the service's log would show.
  *
  * @returns `undefined` for `undefined` and for an empty object: both mean "no params".
  * @throws SnippetError `invalid-params`, with the path of the value, such as `params.plan[2]`.
@@ -36,7 +36,7 @@ export function canonicalParams(params: unknown): string | undefined {
  * @throws SnippetError `invalid-params`
  */
 export function parseParams(text: string): unknown {
-  // The key is refused before the text is parsed: a message of JSON.parse may quote half of the key.
+  // Looks for the API key before parsing: an error of JSON.parse may quote half of the key.
   refuseKey(text);
   try {
     return JSON.parse(text, keepInexact);
@@ -51,7 +51,7 @@ function refuseKey(params: string) {
   throw invalidParams('params contains the API key. Its value is not shown on purpose.');
 }
 
-/** Copies a value with the keys of its objects sorted. The `ancestors` are what holds the value. */
+/** Copies a value with the keys of its objects sorted. The `ancestors` are what contains it. */
 function canonicalCopy(value: unknown, path: string, ancestors: readonly object[]): unknown {
   const invalid = (flaw: string) => invalidParams(`${path} ${flaw}`);
 
@@ -95,7 +95,7 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   if (Object.getOwnPropertySymbols(value).length > 0) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  // Other realms, such as a test runner's, have their own Object.prototype. Its prototype is null everywhere.
+  // Other realms, such as a test runner's, have another Object.prototype: only its prototype, null, is checked.
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
@@ -110,17 +110,17 @@ export function kindOf(value: unknown): string {
   return typeof name === 'string' && name !== '' ? `a ${cleanText(name)}` : 'a class instance';
 }
 
-/** A number as it was written, where JavaScript has no equal number. */
+/** The text of a JSON number that JavaScript cannot represent exactly. */
 class InexactNumber extends String {}
 
-/** A reviver for `JSON.parse`, which changes numbers such as 9007199254740993 without a word. */
+/** A reviver that keeps the text of numbers that `JSON.parse` would round, such as 9007199254740993. */
 function keepInexact(_key: string, value: unknown, { source = '' }: { source?: string } = {}): unknown {
   if (typeof value !== 'number') return value;
   const isExact = Number.isFinite(value) && significantDigits(String(value)) === significantDigits(source);
   return isExact ? value : new InexactNumber(source);
 }
 
-/** The digits of a number without its magnitude: `JSON.parse` rounds digits, and keeps the magnitude. */
+/** The digits of a number without its magnitude: only digits can differ after `JSON.parse`, which rounds. */
 function significantDigits(number: string): string {
   const digits = number.replace(/e.*$/i, '').replace(/[-.]/g, '');
   return /^0*(.*[1-9])?/.exec(digits)?.[1] ?? '';

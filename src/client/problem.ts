@@ -12,14 +12,14 @@ const cleanString = z.string().transform(cleanText);
 /** A field of the wrong type is dropped, and the other fields stay. */
 const optionalCleanString = cleanString.optional().catch(undefined);
 
-/** Reads a body with the media type of a problem. Every field may be missing. */
+/** Reads a body that was sent as `application/problem+json`. Every field may be missing. */
 export const problemSchema: z.ZodType<Problem> = z.object({
   title: optionalCleanString,
   detail: optionalCleanString,
   type: optionalCleanString,
 });
 
-/** Recognizes a problem by its fields alone, as some gateways change the media type. None may be missing. */
+/** Recognizes a problem without its media type, which some gateways change: all four fields are required. */
 export const completeProblemSchema: z.ZodType<Problem> = z.object({
   status: z.int(),
   title: cleanString,

@@ -38,13 +38,13 @@ const codesByStatus: Record<number, SnippetErrorCode> = {
   504: 'server-error',
 };
 
-/** Statuses of a URL that is not the service's, if there is no problem object: the service sends one. */
+/** Statuses that mean a wrong URL if there is no problem object: the service always sends one. */
 const statusesWithoutRoute = [404, 405, 410, 501];
 
 /**
  * Reads what a complete HTTP response means.
  *
- * @param id the snippet that was asked for. Variant A repeats it, and must repeat the same.
+ * @param id the snippet that was asked for. An answer of variant A with another id is a `bad-answer`.
  * @param now the current time, in milliseconds since the epoch.
  */
 export function readResponse(
@@ -75,13 +75,13 @@ function codeOf(status: number, hasProblem: boolean): SnippetErrorCode {
 
 const optionalText = z.preprocess((value) => value ?? undefined, z.string().optional());
 
-/** The bodies of status 200 (specification, sections 4.1 and 4.2). */
+/** The schemas of a body with status 200, for each variant (specification, sections 4.1 and 4.2). */
 const responseSchemas: Record<Variant, z.ZodType<Partial<RetrievedSnippet>>> = {
   render: z.object({ content: z.string() }),
   retrieve: z.object({ id: z.int(), name: optionalText, content: optionalText }),
 };
 
-/** Parses a body of UTF-8 and JSON; `undefined` if it is cut off or does not match the schema. */
+/** Parses a body as JSON in UTF-8; `undefined` if that fails or the result does not match the schema. */
 function parseBody<T>(schema: z.ZodType<T>, body: Uint8Array): T | undefined {
   try {
     return schema.safeParse(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))).data;
@@ -90,7 +90,7 @@ function parseBody<T>(schema: z.ZodType<T>, body: Uint8Array): T | undefined {
   }
 }
 
-/** Reads why there is no response. */
+/** Turns the error of a request without a complete response into a result. */
 export function readFailure(error: unknown): AttemptResult {
   const reason = reasonOf(error);
   if (!(error instanceof TransportError)) return { code: 'network', reason, isUnreachable: false };
@@ -110,7 +110,7 @@ export function describeAttempt({ code, status, problem, reason, retryAfter }: A
   return `${status} ${[title, detail].filter(Boolean).join(': ')}${wait}`;
 }
 
-/** The date format of HTTP (RFC 9110, section 5.6.7). `Date.parse` alone would also accept "1" and "-5". */
+/** HTTP's date format (RFC 9110, section 5.6.7), checked as `Date.parse` would also accept "1" and "-5". */
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /** Parses `Retry-After` (RFC 9110, section 10.2.3) as milliseconds from `now`; `undefined` if invalid. */

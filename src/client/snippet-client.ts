@@ -40,9 +40,9 @@ export interface SnippetClientOptions {
    * @default 60_000
    */
   patience?: number | undefined;
-  /** How long to try to fetch one snippet. What is left out has its default. */
+  /** How long to try to fetch one snippet. A limit that is left out has its default. */
   limits?: Partial<PublicLimits> | undefined;
-  /** Called with news of the service: see {@link Notice}. What it throws is ignored. */
+  /** Called with news of the service: see {@link Notice}. Errors that it throws are ignored. */
   onNotice?: ((notice: Notice) => void) | undefined;
 }
 
@@ -133,7 +133,7 @@ export class SnippetClient {
     return { ...this.#scheduler.counts };
   }
 
-  /** @internal The missing route of variant B, if it has none for any snippet: its base URL may be wrong. */
+  /** @internal Set if variant B had no route for any snippet, so that its base URL may be wrong. */
   get missingRoute(): MissingRoute | undefined {
     return this.#scheduler.missingRoute;
   }
@@ -148,7 +148,7 @@ export class SnippetClient {
    */
   async render(id: number, params?: Params, { signal }: RequestOptions = {}): Promise<RenderedSnippet> {
     const { content } = await this.#fetchFrom('render', createRequest(id, params), signal);
-    // A response of variant B without content is a `bad-answer`.
+    // A response of variant B without content has been rejected as a `bad-answer`, so there is content.
     return { content: content as string };
   }
 
@@ -215,10 +215,10 @@ export class SnippetClient {
     }
   }
 
-  /** Refuses params that must not or cannot be sent. */
+  /** Throws if params contain the API key, or make the URL too long. */
   #checkParams(request: SnippetRequest, endpoints: readonly Endpoint[]): void {
     const { id, params = '' } = request;
-    // Params of a manifest were checked in another process, which may not have known this key.
+    // Params from the build's record were checked in another process, perhaps with another key: check again.
     if (containsKnownKey(params)) throw invalidParams('its params contain the API key.', id);
 
     const { urlLength } = this.#limits;
@@ -253,7 +253,7 @@ function checkLimitNames(limits: SnippetClientOptions['limits']): void {
   throw invalidOptions(`limits.${unknown} is not a limit. There are ${names.join(', ')}.`);
 }
 
-/** The endpoints that have a base URL, in the order in which they are asked. */
+/** Makes an endpoint for each base URL that is set, in the order in which they are asked: variant B first. */
 function createEndpoints(options: SnippetClientOptions, limits: Limits): Endpoint[] {
   const endpoints = (['render', 'retrieve'] as const).flatMap((variant) => {
     const name = `${variant}BaseUrl` as const;

@@ -2,7 +2,7 @@ import { cleanLines } from '../text/clean-text.ts';
 import type { Problem } from './problem.ts';
 import type { Variant } from './variants.ts';
 
-/** The codes of failures that every request would have: all use one key (specification, section 5). */
+/** The codes of failures that end a run: all requests use one API key, so all would fail the same way. */
 export type EndingCode =
   | 'unauthorized' // 401: no valid API key was provided.
   | 'payment-required'; // 402: the trial or subscription has expired.
@@ -16,7 +16,7 @@ export type SnippetErrorCode =
   | 'no-route' // 404, 405, 410 or 501 without a problem object: the URL is not the service's.
   | 'rate-limited' // 429, or a `Retry-After` longer than the client waits.
   | 'server-error' // 500, 502, 503 or 504, even after the last attempt.
-  | 'unexpected-status' // Any other status.
+  | 'unexpected-status' // Any other HTTP status than those above, 200 and redirects.
   | 'redirect' // Redirects are never followed.
   | 'bad-answer' // A 200 that is cut off, or does not match the specification.
   | 'no-content' // Variant A answered without `content`.
@@ -53,9 +53,9 @@ interface SnippetErrorFields {
  */
 export class SnippetError extends Error {
   override readonly name = 'SnippetError';
-  /** Why, for code: compare this, not the message. */
+  /** The kind of failure, for programs: compare this, not the message. */
   readonly code: SnippetErrorCode;
-  /** Why, for people: the message without the part that names the snippet. */
+  /** The message without the part that names the snippet. */
   readonly reason: string;
   /** The snippet that was asked for; `undefined` if the failure is not about one. */
   readonly snippetId: number | undefined;

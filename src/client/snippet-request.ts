@@ -2,19 +2,19 @@ import { cleanText } from '../text/clean-text.ts';
 import { canonicalParams, kindOf, type Params, parseParams } from './params.ts';
 import { SnippetError } from './snippet-error.ts';
 
-/** A request for one snippet with its params. Both were checked where they entered. */
+/** A request for one snippet. Its id and params were checked when the request was made. */
 export interface SnippetRequest {
   readonly id: number;
   /** Canonical JSON text; `undefined` without params. */
   readonly params: string | undefined;
-  /** The same text for equal requests, and only for these: a key of maps. */
+  /** A text that two requests share only if their id and params are equal: a key for maps. */
   readonly key: string;
 }
 
 /**
- * Makes a request from what code passes. An empty object counts as no params.
+ * Makes a request from values that code passes. An empty object counts as no params.
  *
- * @throws SnippetError `invalid-id`, or `invalid-params` with the path of what JSON would change or reject.
+ * @throws SnippetError `invalid-id`, or `invalid-params` with the path of a value that JSON would change.
  */
 export const createRequest = (id: unknown, params?: unknown): SnippetRequest =>
   toRequest(parseSnippetId(id), canonicalParams(params));
@@ -40,7 +40,7 @@ export const toRequest = (id: number, params: string | undefined): SnippetReques
 export const paramsObject = ({ params }: SnippetRequest): Params | undefined => params && JSON.parse(params);
 
 /**
- * Checks an id: a positive safe integer or its digits. Anything else, such as "..", could change the URL.
+ * Checks an id: a positive safe integer, or a string of its digits. An id such as ".." would change the URL.
  *
  * @throws SnippetError `invalid-id`
  */

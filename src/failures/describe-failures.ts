@@ -14,7 +14,7 @@ export interface FailedSnippet extends PlacedRequest {
   fetchedAt?: number;
 }
 
-/** The number of snippets or embeds with the same fault that are described one by one. */
+/** The most snippets or embeds with the same fault that a report lists; it only counts the others. */
 export const maxExamples = 10;
 
 /**
@@ -32,7 +32,7 @@ export function describeByCause(
     const [first] = group;
     if (!first || group.length <= maxExamples) return group.map(describe);
 
-    // Reasons may differ in details, such as the number of attempts.
+    // Reasons may differ in details, such as the number of attempts; then each example shows its own.
     const hasOneReason = group.every(({ error }) => failureReason(error) === failureReason(first.error));
     const title = hasOneReason ? undefined : errorTable[first.error.code].title;
     const examples = group.slice(0, maxExamples).map((failure) => {
@@ -46,11 +46,11 @@ export function describeByCause(
   });
 }
 
-/** The code, with the status and title of an answer. The numbers of attempts do not tell causes apart. */
+/** The text by which failures are grouped: the code, with the status and title if the service sent them. */
 const causeOf = ({ error }: FailedSnippet): string =>
   `${error.code} ${isAnswer(error) && failureReason(error)}`;
 
-/** The reason of a failure: the status and title that the service sent, or the client's own words. */
+/** The reason to show: the status and title that the service sent, or else the reason in the error. */
 export const failureReason = (error: SnippetFailure): string =>
   isAnswer(error) ? `${error.status} ${error.title}` : error.reason;
 
@@ -73,7 +73,7 @@ export const describePlaces = ({ request, places }: PlacedRequest, placeOf?: Pla
 
 type Lines = readonly (string | undefined)[];
 
-/** A heading with the reason and the code, the details that the service sent, and more lines, indented. */
+/** A heading with the reason and the error code; below, indented, the service's details and `lines`. */
 export function paragraph(subject: string, reason: string, error: SnippetFailure, lines: Lines): string {
   const details = isAnswer(error) ? [error.detail, error.type] : [];
   return indented(`${subject}: ${reason} [${error.code}]`, ...details, ...lines);

@@ -1,11 +1,11 @@
 import type { ErrorCode } from './error-table.ts';
 
-/** A remark about one embed, or about text that looks like an embed. The build goes on. */
+/** A warning about one embed, or about text that looks like an embed. It does not fail the build. */
 export interface EmbedNote {
   message: string;
   /** The id as the author wrote it. */
   id?: string | undefined;
-  /** The file of the output that has the embed. */
+  /** The name of the output file that has the embed. */
   file?: string | undefined;
   line?: number;
   code?: ErrorCode | undefined;
@@ -19,7 +19,7 @@ export interface InvalidEmbed extends EmbedNote {
   code: ErrorCode;
 }
 
-/** Says where in the source an embed, or a snippet on any page, is written; `''` if that is unknown. */
+/** A function that says where the source has an embed, or any embed of a snippet; `''` if that is unknown. */
 export type PlaceOf = (sought: Omit<EmbedNote, 'message'>) => string;
 
 /** The message of a note, and where in the source its embed is written. */

@@ -1,8 +1,8 @@
 import type { SnippetErrorCode } from '../client/snippet-error.ts';
 
-/** The part of an error that is the same wherever the error occurs. */
+/** The texts of an error code that are the same wherever the error occurs. */
 interface ErrorText {
-  /** A sentence without a period, for failures with different reasons, and for `doctor`. */
+  /** A sentence without a period, to head a group of failures with different reasons, and for `doctor`. */
   title?: string;
   /** The next step for whoever reads the error. */
   hint: string;
@@ -50,7 +50,7 @@ const siteErrors = {
   },
 };
 
-/** Errors for which no single snippet is to blame: of the setup, the output, the record or a command. */
+/** Errors that no single snippet causes: in the settings, the output, the build's record or a command. */
 const setupErrors = {
   'missing-key': {
     hint: 'Set SNIPPETS_API_KEY in the environment, or in a .env file that is not committed.',
@@ -100,17 +100,17 @@ const setupErrors = {
   'unwritable-file': { hint: 'Free disk space or fix permissions, then build again.' },
 };
 
-/** The codes of errors about one snippet or embed. The codes of fetching are the client's. */
+/** The codes of errors about one snippet or embed, except those of fetching, which the client defines. */
 export type SiteErrorCode = keyof typeof siteErrors | 'not-cached';
 
-/** The code of every error that people see. Codes are permanent: scripts and searches rely on them. */
+/** The code of every error that people see. Codes never change, as scripts and searches rely on them. */
 export type ErrorCode = SnippetErrorCode | SiteErrorCode | keyof typeof setupErrors;
 
 /**
  * The consequence of a failure for a build.
  *
  * - `end`: every request would fail the same way, so no more are made.
- * - `fail`: something has to be fixed. The build fails even if the embed has children.
+ * - `fail`: a person has to fix something, so the build fails even if the embed has children.
  * - `children`: the service is in trouble. Embeds show their children, and one without fails the build.
  */
 export type Consequence = 'end' | 'fail' | 'children';
@@ -119,10 +119,10 @@ interface ErrorDescription extends ErrorText {
   consequence: Consequence;
 }
 
-/** Every error code, with its consequence, title and hint. Codes of fetching are in the client's union. */
+/** Every error code, with its consequence, title and hint. Every error of the client must have a title. */
 export const errorTable: Record<ErrorCode, ErrorDescription> &
   Record<SnippetErrorCode, Required<ErrorDescription>> = {
-  // Every request would fail the same way: the key and Node are the same for all of them.
+  // Every request would fail the same way, as all use one key and one Node, so the run ends.
   ...withConsequence('end', {
     unauthorized: {
       title: 'The API key is not valid',
@@ -138,7 +138,7 @@ export const errorTable: Record<ErrorCode, ErrorDescription> &
     },
   }),
 
-  // The site, its settings or the snippet has to change.
+  // The site, its settings or the snippet has to change, so the build fails even if embeds have children.
   ...withConsequence('fail', {
     forbidden: {
       title: 'The API key lacks a permission',
@@ -186,7 +186,7 @@ export const errorTable: Record<ErrorCode, ErrorDescription> &
   }),
   ...withConsequence('fail', siteErrors),
 
-  // The service may recover by itself.
+  // The service may recover by itself, so embeds show their children.
   ...withConsequence('children', {
     'rate-limited': {
       title: 'The service asks for fewer requests',

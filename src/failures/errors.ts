@@ -17,7 +17,7 @@ export class SiteError extends Error {
   }
 }
 
-/** An error that concerns one snippet. A report collects such errors; any other ends the run at once. */
+/** An error about one snippet. Such errors are collected into one report; any other ends the run at once. */
 export type SnippetFailure = SnippetError | SiteError;
 
 export function isSnippetFailure(error: unknown): error is SnippetFailure {
@@ -25,7 +25,7 @@ export function isSnippetFailure(error: unknown): error is SnippetFailure {
 }
 
 /**
- * An error for people, with a hint. Astro shows the hint because of `type`: Astro's own class is not
+ * An error for people, with a hint, which Astro shows because of `type`. Astro's own error class is not
  * imported, as the command line also runs without Astro.
  */
 export class UserError extends Error {
@@ -33,7 +33,7 @@ export class UserError extends Error {
   readonly hint: string;
   /** `undefined` for a report, which shows the code of each failure. */
   readonly code: ErrorCode | undefined;
-  /** All codes of a report, or the one code. */
+  /** The codes of all failures in a report, or the code of this one error. */
   readonly codes: readonly ErrorCode[];
 
   constructor(message: string, hint: string, codes: ErrorCode | readonly ErrorCode[]) {
@@ -42,7 +42,7 @@ export class UserError extends Error {
     this.code = typeof codes === 'string' ? codes : undefined;
     this.codes = [codes].flat();
     this.name = this.code ? `astro-snippets/${this.code}` : 'astro-snippets';
-    // A stack would only name a place in this package.
+    // The stack is left empty: it would only show lines of this package, not of the site.
     this.stack = '';
   }
 }

@@ -30,7 +30,7 @@ export interface Failures {
  * @throws UserError
  */
 export function throwFailures({ failed, notAsked, embeds, placeOf }: Failures): void {
-  // The first error that ends the run stands for all of them.
+  // Of the errors that end the run, only the first is reported: the others have the same cause.
   const fatal = failed.filter(({ error }) => consequenceOf(error) === 'end');
   const reported = failed
     .filter((failure) => consequenceOf(failure.error) !== 'end' || failure === fatal[0])
@@ -54,10 +54,10 @@ export function throwFailures({ failed, notAsked, embeds, placeOf }: Failures): 
   );
 }
 
-/** The places that fail the build: not those that show children instead. */
+/** The files and collection entries that fail the build: not those whose embeds show children instead. */
 function placesThatFail({ error, places, placesWithoutChildren, optionalPlaces }: FailedSnippet): string[] {
   const failing = consequenceOf(error) === 'children' ? placesWithoutChildren : places;
-  // An optional embed shows its children.
+  // If the snippet does not exist, an optional embed shows its children and does not fail the build.
   return error.code === 'not-found' ? failing.filter((place) => !optionalPlaces?.has(place)) : failing;
 }
 
@@ -80,7 +80,7 @@ function describeEmbeds(embeds: readonly InvalidEmbed[], placeOf?: PlaceOf): str
   const kinds = [...Map.groupBy(embeds, ({ code }) => code)];
   const examples = new Set(kinds.flatMap(([, sameKind]) => sameKind.slice(0, maxExamples)));
 
-  // The order is that of the pages, not of the kinds.
+  // Embeds are listed in the order of the pages, not by error code.
   const described = embeds
     .filter((embed) => examples.has(embed))
     .map((embed) => {

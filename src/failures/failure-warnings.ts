@@ -9,7 +9,7 @@ import type { PlacedRequest } from './places.ts';
 export function failureWarnings(failed: readonly FailedSnippet[], placeOf?: PlaceOf): string[] {
   const describe = (failure: FailedSnippet) => {
     const { request, error } = failure;
-    // An error of all snippets at once, such as a wrong key, names none of them.
+    // The message of an error of all snippets, such as a wrong key, names no snippet, so its name is added.
     const isForAll = error instanceof SnippetError && error.snippetId === undefined;
     const message = isForAll ? `${nameSnippet(request)}: ${error.reason}` : error.message;
     const sentence = message.replace(/\.?$/, '.');
@@ -18,7 +18,7 @@ export function failureWarnings(failed: readonly FailedSnippet[], placeOf?: Plac
   return describeByCause(failed, placeOf, describe, (group) => `\n${shownInstead(group)}.`);
 }
 
-/** The part of a shown snippet that warnings are about. */
+/** The facts about a shown snippet that lead to warnings. */
 export interface ShownContent {
   /** The error because of which older content is shown. */
   error?: SnippetFailure | undefined;
@@ -31,7 +31,7 @@ export interface ShownContent {
 /**
  * Warnings about content that is shown: older content, and content with flaws.
  *
- * @param snippets by the keys of their requests.
+ * @param snippets what is shown, by the `key` of its request (id and params).
  */
 export function shownWarnings(
   snippets: ReadonlyMap<string, ShownContent>,
@@ -43,13 +43,13 @@ export function shownWarnings(
   for (const use of uses) {
     const { error, fetchedAt = 0, warnings = [] } = snippets.get(use.request.key) ?? {};
     if (error) stale.push({ ...use, error, fetchedAt });
-    // A snippet has the same flaw with other params: the set keeps one warning for each list of pages.
+    // A snippet has the same flaw with other params, so a set keeps equal warnings once.
     for (const warning of warnings) flaws.add(`${warning} It is on ${describePlaces(use, placeOf)}.`);
   }
   return [...failureWarnings(stale, placeOf), ...flaws];
 }
 
-/** Says that children, or the last good contents, are shown, and how old the oldest of those is. */
+/** Says that children, or the last good contents, are shown, with the age of the oldest content. */
 function shownInstead(failed: readonly FailedSnippet[]): string {
   const isSingle = failed.length === 1;
   const times = failed.flatMap(({ fetchedAt }) => fetchedAt ?? []);

@@ -5,11 +5,11 @@ import { count } from '../text/format.ts';
 /** A request, and the places that need its snippet: names of files, and of entries of collections. */
 export interface PlacedRequest {
   request: SnippetRequest;
-  /** All places, each once. */
+  /** All files and collection entries with an embed of the snippet, each once. */
   places: string[];
   /** The places with an embed that has no children to show instead. */
   placesWithoutChildren: string[];
-  /** The places at which every embed of the snippet is optional. */
+  /** The places at which every embed of the snippet is optional: it may be missing there. */
   optionalPlaces?: Set<string>;
 }
 
@@ -20,7 +20,7 @@ export interface CollectionEntry {
   entry: string;
 }
 
-/** The name of an entry among places. */
+/** The name of a collection entry in messages that list where a snippet is needed. */
 export const entryName = ({ collection, entry }: CollectionEntry): string =>
   `${collection} (collection), entry "${entry}"`;
 

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import type { FileKind } from '../embed/found-embed.ts';
 
-/** The kind of any file: one that is scanned for embeds, or one that is not. */
+/** The kind of a file: a file with a `FileKind` is scanned for embeds, the others are not. */
 export type AnyFileKind = FileKind | 'code' | 'compressed' | 'binary';
 
 const kindsByExtension: [kind: AnyFileKind, extensions: RegExp][] = [

@@ -1,7 +1,7 @@
 /**
  * Finds the line of a byte in a file.
  *
- * @returns a function from an offset to a line, counted from 1. Lines are searched once one is needed.
+ * @returns a function from an offset to a line, counted from 1. Its first call searches all line breaks.
  */
 export function lineFinder(file: Buffer): (offset: number) => number {
   let lineEnds: number[] | undefined;

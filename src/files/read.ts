@@ -2,13 +2,13 @@ import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from '
 
 const KiB = 1024;
 
-/** A larger file is read in pieces. */
+/** The most bytes of a file that is read at once; a larger file is read in pieces. */
 const largeSize = 8 * 1024 * KiB;
 
-/** The bytes of all small files in turn. A buffer for each would be garbage outside of the heap, which is collected late. */
+/** Holds one small file after another: a buffer for each would be garbage off the heap, freed late. */
 const scratchBuffer = Buffer.allocUnsafeSlow(64 * KiB);
 
-/** Whether a function has borrowed the scratch buffer. */
+/** Whether a function uses the scratch buffer now, so that a nested call needs a buffer of its own. */
 let isScratchBufferLent = false;
 
 /**
@@ -31,7 +31,7 @@ export function withFile<T>(file: string, use: (bytes: Buffer | undefined) => T)
 /**
  * Lends the bytes of an open file to a synchronous function, which must not keep them.
  *
- * @param size the number of bytes to read at most. `readFileSync` would ask for the size again.
+ * @param size the most bytes to read. `readFileSync` is not used, as it would ask for the size again.
  */
 export function withOpenedFile<T>(descriptor: number, size: number, use: (bytes: Buffer) => T): T {
   if (size > scratchBuffer.length || isScratchBufferLent) {
@@ -54,10 +54,10 @@ function readInto(buffer: Buffer, descriptor: number, size: number): Buffer {
   return buffer.subarray(0, length);
 }
 
-/** The size of a piece. A small piece, made a string, is soon collected as garbage. */
+/** The bytes of a piece: few, so that strings made of a piece are soon collected as garbage. */
 const pieceSize = 64 * KiB;
 
-/** The bytes that two pieces of a file share: more than what is searched for can take. */
+/** How many bytes two pieces share: more than the longest match, so that none is cut between pieces. */
 export const overlaps: { key: number; embed: number; revision: number } = {
   key: 64 * KiB,
   embed: KiB,
@@ -65,7 +65,7 @@ export const overlaps: { key: number; embed: number; revision: number } = {
 };
 
 /**
- * Reads a file of any size in pieces. A piece begins with the end of the previous piece, and is overwritten by the next one.
+ * Reads a file of any size in pieces. Each starts with the end of the previous one, and overwrites it.
  *
  * @param overlap the number of bytes that two pieces share.
  */
@@ -86,7 +86,7 @@ export function* piecesOf(file: string, overlap: number): Generator<Buffer, void
   }
 }
 
-/** People write no text of this size. */
+/** The most bytes of a file that is always searched as text: people write no text of this size. */
 const largeBinarySize = 64 * 1024 * KiB;
 
 /** Whether a file is too large, and too unlike text, to be searched for embeds. */
@@ -99,12 +99,12 @@ export function isLargeBinary(file: string): boolean {
 /** The size, times and type of a file; `undefined` if the file does not exist. */
 export const statsOf = (file: string): Stats | undefined => statSync(file, { throwIfNoEntry: false });
 
-/** The clocks of file systems are coarser than `Date.now()`. */
+/** How much older a file's time may be than `Date.now()` at its writing: file systems have coarser clocks. */
 const clockGranularityMilliseconds = 50;
 
 /** Whether a file was written since a time, in milliseconds since the epoch, or just before that time. */
 export function wasWrittenAfter(file: Stats | undefined, since: number): boolean {
-  // A copy may keep the modification time of its original, but not the change time.
+  // Compares the change time: a copied file may keep the modification time of its original.
   return file !== undefined && file.ctimeMs >= since - clockGranularityMilliseconds;
 }
 

@@ -5,7 +5,7 @@ import { forEachYielding } from './turns.ts';
 import { copyMode, temporaryFile, writeError } from './write.ts';
 
 /**
- * Files that are written beside those they replace. No file is replaced before all of them fit on the disk:
+ * New files, written beside those that they replace, so that none is replaced before all fit on the disk:
  * `add` writes the new bytes, then `commit` renames the files, or `discard` removes them.
  */
 export class StagedFiles {
@@ -16,13 +16,13 @@ export class StagedFiles {
   /**
    * Stages a file, unless the target has these bytes already.
    *
-   * @param modeSource the file whose permissions the new file gets.
+   * @param modeSource the path of the file whose permissions the new file gets.
    * @throws UserError if the file cannot be written.
    */
   add(target: string, bytes: Buffer, modeSource: string = target): void {
     const temporary = temporaryFile(target);
     if (statsOf(target)?.size === bytes.length && readFileSync(target).equals(bytes)) {
-      // A run that was killed may have left a temporary file.
+      // Nothing is staged, but a run that was killed may have left a temporary file.
       rmSync(temporary, { force: true });
       return;
     }
@@ -37,12 +37,12 @@ export class StagedFiles {
     }
   }
 
-  /** Reads what the target will hold. */
+  /** Reads the bytes that the target will have after `commit`. */
   read(target: string): Buffer {
     return readFileSync(this.#targets.has(target) ? temporaryFile(target) : target);
   }
 
-  /** Replaces the targets, or only these of them. */
+  /** Replaces all targets, or only those given, with their staged files. */
   async commit(targets: Iterable<string> = this.#targets): Promise<void> {
     this.#newFolders = [];
     await forEachYielding([...targets], (target) => {
@@ -50,7 +50,7 @@ export class StagedFiles {
     });
   }
 
-  /** Removes what was staged and is not committed. */
+  /** Removes the staged files that are not committed, and the folders that were made for them. */
   discard(): void {
     for (const target of this.#targets) rmSync(temporaryFile(target), { force: true });
     for (const folder of this.#newFolders) rmSync(folder, { recursive: true, force: true });

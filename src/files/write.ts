@@ -6,10 +6,10 @@ import { reasonOf } from '../text/clean-text.ts';
 import { statsOf } from './read.ts';
 
 /**
- * Writes a file, and makes its folder. A reader sees the old or the new bytes, even if the process is
- * killed. Permissions stay.
+ * Writes a file, and makes its folder. A reader sees either the old or the new bytes, even if the process is
+ * killed. A file that is replaced keeps its permissions.
  *
- * @param temporary the path that is written, then renamed. In the output, a later run has to find it by its name.
+ * @param temporary the path that is written, then renamed. In the output, pass `temporaryFile(file)`.
  * @throws UserError if the file cannot be written.
  */
 export function writeAtomically(
@@ -28,21 +28,21 @@ export function writeAtomically(
   }
 }
 
-/** Gives a file the permissions of another one, if that exists: the umask can take some when a file is made. */
+/** Gives a file the permissions of another one, if that exists. The umask may have taken some. */
 export function copyMode(from: string, to: string): void {
   const mode = statsOf(from)?.mode;
-  // Some file systems have no permissions, and refuse to change them.
+  // `chmod` is only called for a difference, as it fails on file systems without permissions.
   if (mode && mode !== statSync(to).mode) chmodSync(to, mode & 0o777);
 }
 
 const temporarySuffix = '.snippets.tmp';
 
-/** The temporary path for a file of the output. What a killed process left is found by this fixed name. */
+/** The temporary path for an output file. It is fixed, so that later runs find what a killed process left. */
 export const temporaryFile = (file: string): string => file + temporarySuffix;
 
-/** Whether a file was left by a process that was killed while it wrote. */
+/** Whether this is the name of a temporary file, as a process that was killed leaves it. */
 export const isTemporary = (name: string): boolean => name.endsWith(temporarySuffix);
 
-/** @param outcome what became of the file, as a sentence. */
+/** @param outcome a sentence that ends the message, such as "Nothing was changed.". */
 export const writeError = (file: string, error: unknown, outcome: string): UserError =>
   userError('unwritable-file', `${file} could not be written: ${reasonOf(error)}. ${outcome}`);

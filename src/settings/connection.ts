@@ -7,17 +7,17 @@ import type { Settings } from './settings.ts';
 export const hasConnection = ({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settings): boolean =>
   Boolean(apiKey && (renderBaseUrl ?? retrieveBaseUrl));
 
-/** Whether embeds show their children because there is no key. */
+/** Whether embeds show their children because there is no API key and the option `missingKey` allows that. */
 export const isWithoutKey = ({ apiKey, missingKey }: Settings): boolean =>
   !apiKey && missingKey === 'children';
 
-/** A setting without which no request can be made, in a sentence without its period. */
+/** A required setting that is missing: the error code, and a sentence about it without its period. */
 export interface MissingSetting {
   code: ErrorCode;
   text: string;
 }
 
-/** Why there is no key. The text does not show the path of a key file, which may be a key by mistake. */
+/** Says why there is no API key. Hides the path of a key file, which may be the key by mistake. */
 export function whyWithoutKey({ hasKeyFile }: Settings): MissingSetting {
   if (!hasKeyFile) return { code: 'missing-key', text: `${environmentVariables.apiKey} is not set` };
   const text = `The file named by ${environmentVariables.apiKeyFile} does not exist`;

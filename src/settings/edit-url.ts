@@ -19,10 +19,10 @@ export function editUrlOf(
     throw userError('invalid-options', `The function editUrl failed for snippet ${id}: ${reasonOf(error)}`);
   }
 
-  // A promise is refused below. Unless its rejection is handled, Node would end the process.
+  // A promise leads to the error below. Its own rejection is ignored here, as Node would end the process.
   if (url instanceof Promise) url.catch(() => {});
   if (typeof url === 'string') {
-    // The base stands for the site: a URL of the site's own is relative to any page.
+    // A placeholder for the site's URL, so that a relative URL can be parsed and checked, too.
     const parsed = URL.parse(url, 'https://site.invalid/');
     if (parsed && isAllowed(parsed)) return url;
   }

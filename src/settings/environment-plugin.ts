@@ -25,7 +25,7 @@ export const environmentPlugin = (
   },
 });
 
-/** A key in a public variable is public: any page may use the variable, if not today. */
+/** Throws if a public variable contains the API key, even if no page uses that variable yet. */
 function refuseExposedKey(key: string, publicVariables: Record<string, unknown>): void {
   const search = keySearch(key);
   const names = Object.keys(publicVariables).filter((name) => search.isIn(String(publicVariables[name])));

@@ -6,7 +6,7 @@ import { parseEnv } from 'node:util';
 import { userError } from '../failures/errors.ts';
 import { astroPackage } from './versions.ts';
 
-/** The names of our environment variables. */
+/** The names of the environment variables that this package reads. */
 export const environmentVariables = {
   apiKey: 'SNIPPETS_API_KEY',
   apiKeyFile: 'SNIPPETS_API_KEY_FILE',
@@ -20,7 +20,7 @@ const variablePrefix = 'SNIPPETS_';
 /** Environment variables, by their names. */
 export type Environment = Record<string, string | undefined>;
 
-/** The `.env` files that are read. */
+/** Which `.env` files are read: the mode and the folder. */
 export interface EnvironmentFiles {
   /** Vite's mode, such as `production`. With `staging`, `.env.staging` is read, too. */
   mode: string;
@@ -52,12 +52,12 @@ export async function readEnvironment(
 /** The key in a file; `undefined` if the file does not exist. */
 function readKeyFile(file: string): string | undefined {
   try {
-    // Editors end a file with a line break.
+    // Editors end a file with a line break, which is not part of the key.
     return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
-    // Messages show no path: it may be a key that was put there by mistake.
+    // The message does not show the path: someone may have set the variable to the key itself by mistake.
     throw userError(
       'unreadable-key-file',
       `The file named by ${environmentVariables.apiKeyFile} could not be read: ${code}.`,
@@ -70,10 +70,10 @@ async function readEnvFiles(directory: string, mode: string): Promise<Environmen
   const names = ['.env', '.env.local', `.env.${mode}`, `.env.${mode}.local`];
   const files = names.map((name) => join(directory, name)).filter(existsSync);
 
-  // Loading Vite takes as long as a short command: it is only loaded for files that exist.
+  // Loading Vite is slow, so it is only loaded if there are `.env` files.
   const astro = files.length > 0 && astroPackage(directory);
   if (!astro) return Object.assign({}, ...files.map((file) => parseEnv(readFileSync(file, 'utf8'))));
-  // Astro's Vite may be another version than the one that this package would find.
+  // Vite is looked up from Astro, since this package might find another version of it.
   const vite = createRequire(astro).resolve('vite');
   const { loadEnv }: typeof import('vite') = await import(pathToFileURL(vite).href);
   return loadEnv(mode, directory, variablePrefix);

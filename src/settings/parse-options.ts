@@ -10,7 +10,7 @@ import type { ParsedOptions, SnippetsOptions } from './options.ts';
 
 const certificates = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
 
-// Node would ignore a certificate that cannot be read, or all of them, and each request would fail.
+// Certificates are checked here: Node ignores one that it cannot read, and then each request fails.
 const pemSchema = z
   .string()
   .refine((text) => text.match(certificates)?.every((pem) => succeeds(() => new X509Certificate(pem))), {
@@ -49,7 +49,7 @@ const cacheSchema = z.strictObject({
   maxAge: durationSchema.default(0),
 });
 
-/** Compares each schema with the type of its option, and finds options without a schema. */
+/** Makes `tsc` compare each schema with the type of its option, and report options without a schema. */
 type OptionSchemas = {
   [Name in keyof Required<SnippetsOptions>]: z.ZodType<ParsedOptions[Name], SnippetsOptions[Name]>;
 };
@@ -99,7 +99,7 @@ export function parseOptions(
   options: unknown,
   headline = 'The options of snippets() in the Astro config are invalid',
 ): ParsedOptions {
-  // Compiling a parser, as Zod would, takes longer than parsing once.
+  // `jitless`: options are parsed once, and compiling a parser, as Zod would, takes longer than that.
   const parsed = optionsSchema.safeParse(options, { jitless: true });
   if (parsed.success) return parsed.data;
 
@@ -111,7 +111,7 @@ export function parseOptions(
   );
 }
 
-/** Whether unstorage has a driver with this name. The driver is not loaded. */
+/** Whether unstorage has a driver with this name. Only its file is looked up; the driver is not loaded. */
 function isDriverName(name: string): boolean {
   const require = createRequire(import.meta.url);
   return /^[a-z0-9-]+$/.test(name) && succeeds(() => require.resolve(`unstorage/drivers/${name}`));
@@ -130,7 +130,7 @@ function succeeds(call: () => unknown): boolean {
 function describeIssue(issue: z.core.$ZodIssue, parentPath: readonly PropertyKey[] = []): string[] {
   const path = [...parentPath, ...issue.path];
   if (issue.code === 'invalid_union') {
-    // The last alternative of a union has the most to say.
+    // If no alternative matches, only the flaws of the last one are shown: it is the most detailed.
     return issue.errors.at(-1)?.flatMap((nested) => describeIssue(nested, path)) ?? [];
   }
   if (issue.code === 'unrecognized_keys') {

@@ -11,29 +11,29 @@ const urlOptions = ['renderBaseUrl', 'retrieveBaseUrl'] as const;
 type UrlOption = (typeof urlOptions)[number];
 
 /**
- * The options and the environment, validated and combined: what the rest of the package works with. A missing
- * key or URL is an error only once it is needed.
+ * The options and the environment, validated and combined, as the rest of the package uses them. A missing
+ * API key or base URL is an error only once a request needs it.
  */
 export interface Settings
   extends Omit<ParsedOptions, keyof HtmlRules | 'csp' | 'images'>,
     HtmlRules,
     CacheFolders {
   apiKey: string | undefined;
-  /** Whether the environment names a file for the key. If there is no key, that file does not exist. */
+  /** Whether the environment names a file for the API key. If `apiKey` is missing, so is the file. */
   hasKeyFile: boolean;
-  /** The base URLs that are set as options: the environment cannot replace these. */
+  /** The names of the base URLs that are set as options, so that the environment cannot replace them. */
   urlOptions: readonly UrlOption[];
   /** Which images are downloaded, and where they go; `undefined` if images stay where they are. */
   images: ImageSettings | undefined;
 }
 
-/** Folders of the cache. They are `undefined` if nothing is cached, or only in the user's own storage. */
+/** Folders of the cache for answers and images. `undefined` if nothing is cached in a folder. */
 export interface CacheFolders {
   answerFolder: string | undefined;
   imageFolder: string | undefined;
 }
 
-/** The place where Astro puts files with a hash in their names. */
+/** Where Astro puts files with a hash in their names, and how their URLs begin. */
 export interface Assets {
   /** The folder in the output, such as `_astro`. */
   folder: string;
@@ -45,9 +45,9 @@ export interface ImageSettings extends Readonly<ImageOptions> {
   assets: Assets;
 }
 
-/** The settings that come from Astro's config. All of them are missing if Astro does not make the site. */
+/** The settings that come from Astro's config. None is set if another generator makes the site. */
 export interface SiteConfig {
-  /** Astro's cache directory, in which ours is made. */
+  /** Astro's cache directory, in which the folder `astro-snippets` is made. */
   cacheDirectory?: string;
   /** Whether Astro writes a Content Security Policy. */
   hasPolicy?: boolean;
@@ -56,8 +56,8 @@ export interface SiteConfig {
 }
 
 /**
- * Combines the options with the environment. Options win. An empty variable counts as absent: CI systems set
- * a missing secret to it.
+ * Combines the options with the environment. Options win. An empty variable counts as absent, since CI
+ * systems set the variable of a missing secret to an empty text.
  *
  * @throws UserError for a malformed key or URL. The key is not shown.
  */
@@ -99,7 +99,7 @@ function resolveBaseUrl(
   return value ? parseBaseUrl(variableName, value).href : undefined;
 }
 
-/** @param folder our folder in the cache, which also contains the manifest. */
+/** @param folder the folder `astro-snippets` in Astro's cache, which also holds the manifest. */
 export const cacheFolders = (folder: string | undefined): CacheFolders => ({
   answerFolder: folder && join(folder, 'answers'),
   imageFolder: folder && join(folder, 'images'),

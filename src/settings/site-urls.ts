@@ -1,6 +1,6 @@
-/** How Astro's config forms the URLs of a site. */
+/** The options of Astro's config that decide on the URLs of a site. */
 export interface SiteUrls {
-  /** The origin, such as `https://example.com`, if it is known. */
+  /** Astro's option `site`, such as `https://example.com`, if it is set. */
   site?: string | undefined;
   /** The path before all URLs, such as `/docs`. */
   base: string;
@@ -10,8 +10,8 @@ export interface SiteUrls {
 }
 
 /**
- * The one form of the path of a request or a file: `/docs/about/` for `/docs/about`, `/docs/about/index.html`
- * and `/docs/about.html`. Percent-encoded. The path of a file that is no page stays as it is.
+ * Gives all paths of a page one form, such as `/docs/about/` for `/docs/about`, `/docs/about/index.html`
+ * and `/docs/about.html`. Paths are percent-encoded. The path of a file that is no page stays as it is.
  */
 export function canonicalPath(
   path: string,
@@ -24,25 +24,25 @@ export function canonicalPath(
   return isFolder || bare === '' ? `${bare}/` : bare;
 }
 
-/** The canonical path of a file of the output. */
+/** The canonical path (see `canonicalPath`) under which an output file is served. */
 export const pathOfFile = (name: string, isPage: boolean, urls: SiteUrls): string =>
   canonicalPath(pathIn(urls.base, name), isPage, urls);
 
 /**
- * The URL of an output file, absolute if the site's is known, and percent-encoded. Without `urls`, Astro did
- * not write the files, and a page is known by the name of its file.
+ * The percent-encoded URL of an output file, absolute if the site's URL is known. Without `urls`, another
+ * generator wrote the files, so a page's URL keeps the name of its file, except `index.html`.
  */
 export function publishedUrl(name: string, isPage: boolean, urls?: Omit<SiteUrls, 'format'>): string {
   const { site, base = '/', trailingSlash } = urls ?? {};
   const path = pathIn(base, name);
-  // A purge by URL needs the form that readers ask for. With 'ignore', the file that exists decides on it.
+  // Purging a CDN needs the URL that readers use. With 'ignore', the file's name decides on its slash.
   const format = path.endsWith('/index.html') ? 'directory' : 'file';
   const hasCanonicalPath = isPage && (trailingSlash !== undefined || format === 'directory');
   const url = canonicalPath(path, hasCanonicalPath, { trailingSlash: trailingSlash ?? 'ignore', format });
   return URL.parse(url, site)?.href ?? url;
 }
 
-/** The percent-encoded path of a file. `?` and `#` are encoded, too: they would end the path. */
+/** The percent-encoded path of a file below `base`. `?` and `#` are encoded, too: they would end it. */
 function pathIn(base: string, name: string): string {
   const path = encodeURI(name.toWellFormed()).replace(/[?#]/g, encodeURIComponent);
   return `${base.replace(/\/+$/, '')}/${path}`;
@@ -53,7 +53,7 @@ export function routeFiles(pathname: string, base: string): string[] {
   const root = base.replace(/\/+$/, '');
   const inside = pathname.startsWith(`${root}/`) ? pathname.slice(root.length) : pathname;
   const decoded = decodePath(inside);
-  // Astro 5 decodes `%25` for the URL of a page, and not for its file, such as that of `/tags/100%/`.
+  // For `/tags/100%/`, Astro 5 decodes `%25` in the page's URL, but not in its file name, so both are tried.
   const undecoded = decoded === inside ? inside.replaceAll('%', '%25') : inside;
   return [...new Set([decoded, undecoded])].flatMap((path) => {
     const name = path.replace(/^\/+|\/+$/g, '').replace(/(^|\/)index\.html$/, '');

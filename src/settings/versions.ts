@@ -8,24 +8,24 @@ export const packageVersion: string = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
 ).version;
 
-// Astro 5 lacks some of what the types of the current version promise, or names it differently.
+// The functions below hide differences of Astro 5, which lacks or renames some of what Astro's types say.
 
-/** An adapter's headers for pages. They are changed in place, as the adapter keeps a reference. */
+/** The headers of each page, for an adapter. Change the map in place: the adapter keeps a reference to it. */
 export type RouteToHeaders = HookParameters<'astro:build:generated'>['routeToHeaders'];
 
-/** Whether Astro writes a Content Security Policy. In Astro 5, this is an experiment. */
+/** Whether Astro writes a Content Security Policy. In Astro 5, that is an experimental option. */
 export function hasPolicy(config: AstroConfig): boolean {
   const { csp } = config.experimental as { csp?: unknown };
   return Boolean(config.security.csp || csp);
 }
 
-/** The headers that `astro:build:generated` passes. In Astro 5, they are an experiment. */
+/** The headers that `astro:build:generated` passes. In Astro 5, their name starts with `experimental`. */
 export function headersOf(parameters: { routeToHeaders: RouteToHeaders }): RouteToHeaders {
   const { experimentalRouteToHeaders } = parameters as { experimentalRouteToHeaders?: RouteToHeaders };
   return parameters.routeToHeaders ?? experimentalRouteToHeaders ?? new Map();
 }
 
-/** Whether Vite has an environment for prerendered pages, as since Astro 6. Until then, `ssr` has them. */
+/** Whether Vite has its own environment for prerendered pages (since Astro 6). Before, `ssr` builds them. */
 export const separatesPrerendered = (config: { environments?: Record<string, unknown> }): boolean =>
   Boolean(config.environments?.['prerender']);
 
@@ -33,7 +33,7 @@ export const separatesPrerendered = (config: { environments?: Record<string, unk
 export const astroMajor = (root: string): number =>
   Number.parseInt(JSON.parse(readFileSync(astroPackage(root) ?? '', 'utf8')).version, 10);
 
-/** The package.json of the project's Astro, or of the one that this package finds: a workspace may differ. */
+/** The package.json of the project's Astro, else of the Astro that this package finds; they can differ. */
 export function astroPackage(root: string): string | undefined {
   for (const from of [join(root, 'package.json'), import.meta.url]) {
     try {

@@ -9,9 +9,9 @@ export interface SnippetFault {
   detail?: string;
   /** The header `Retry-After`: seconds, or a date. @default no header */
   retryAfter?: string;
-  /** How many requests fail before `content` is sent. @default all */
+  /** How many requests fail before `content` is sent. @default all, so that `content` is never sent */
   times?: number;
-  /** The content after the failures. @default '' */
+  /** The content that is sent once `times` requests have failed. @default '' */
   content?: string;
 }
 

@@ -2,21 +2,21 @@ import { hideKnownKeys } from './known-keys.ts';
 
 /** The longest text that `cleanText` returns, in characters. */
 const maxLength = 300;
-/** How much text `cleanText` reads: more than it returns, since escape sequences are removed. */
+/** The most characters that `cleanText` reads: more than it returns, since escape sequences are removed. */
 const maxInputLength = maxLength * 4;
 
-// CSI, OSC and other strings, and sequences of two characters. No sequence matches past the next escape, so
-// the time is linear: Node's `stripVTControlCharacters` takes quadratic time.
+// Terminal escape sequences: CSI, OSC and other strings, and two characters. No match goes past the next
+// escape, so the time is linear. Node's `stripVTControlCharacters` is not used: it takes quadratic time.
 const escapeSequences =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences consist of them.
   /(?:\x1b\[|\x9b(?=[0-?]))[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]/g;
 
 /** Control characters, line separators, and characters that reorder or hide text. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu;
-/** The same characters, except tab and line feed. */
+/** The same characters as `unprintable`, except tab and line feed. */
 const unprintableInLines = /[^\P{Cc}\t\n]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/** CI runners read `##[group]` and `##vso[…]` as commands, anywhere in a line. */
+/** Finds `##[group]` and `##vso[…]`, which CI runners execute as commands, anywhere in a line. */
 const runnerCommand = /##(?=\w*\[)/g;
 
 /**
@@ -50,8 +50,8 @@ export function cleanJson(value: unknown, indent = 2): string {
 }
 
 /**
- * Hides keys in text without escape sequences, and puts a space into commands of CI runners: `::` at the
- * start of a line, `##[` and `##name[` anywhere.
+ * Hides API keys in text without escape sequences, and puts a space into commands of CI runners, so that they
+ * are not executed: `::` at the start of a line, `##[` and `##name[` anywhere.
  */
 function withoutKeysAndCommands(text: string, isCut = false) {
   return hideKnownKeys(text, isCut)
@@ -59,7 +59,7 @@ function withoutKeysAndCommands(text: string, isCut = false) {
     .replace(runnerCommand, '# #');
 }
 
-/** A replacer for `JSON.stringify` that hides keys in strings and in names of properties. */
+/** A replacer for `JSON.stringify` that hides API keys in strings and in names of properties. */
 function hideKeysInValue(_name: string, value: unknown) {
   if (typeof value === 'string') return hideKnownKeys(value);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;

@@ -11,7 +11,7 @@ export function formatDuration(milliseconds: number, display?: 'long'): string {
   const seconds = milliseconds / 1000;
   if (seconds < 120) return formatUnit(Math.round(seconds * 100) / 100, 'second', display);
 
-  // Hours and days are made of rounded minutes, so that two hours are never 120 minutes.
+  // Hours and days are computed from rounded minutes, so that two hours never show as 120 minutes.
   const minutes = Math.ceil(seconds / 60);
   if (minutes < 120) return formatUnit(minutes, 'minute', display);
 
@@ -20,13 +20,13 @@ export function formatDuration(milliseconds: number, display?: 'long'): string {
 }
 
 function formatUnit(value: number, unit: string, display: 'long' | undefined) {
-  // Small numbers avoid `toLocaleString`: loading Intl takes 10 ms.
+  // `toLocaleString` is avoided for small numbers, as it loads Intl, which takes 10 ms.
   const number = value < 1000 ? value : value.toLocaleString('en');
   if (display === 'long') return `${number} ${unit}${value === 1 ? '' : 's'}`;
   return `${number}${unit === 'millisecond' ? 'ms' : unit[0]}`;
 }
 
-/** Parses `30s`, `1.5h` or `7 days`, as milliseconds. */
+/** Parses a duration, such as `30s`, `1.5h` or `7 days`, as milliseconds; `undefined` if it is malformed. */
 export function parseDuration(text: string): number | undefined {
   // A unit is required: without a unit, some people mean seconds and others milliseconds.
   if (text.length > 100 || !/^\d.*[a-z]$/i.test(text.trim())) return undefined;

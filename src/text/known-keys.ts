@@ -1,4 +1,4 @@
-/** A search for one API key, in every form that encoders give a whole key. */
+/** A search for one API key, as it is or encoded as a whole (escaped, in hexadecimal or in base64). */
 export interface KeySearch {
   /** Whether the key occurs in a text or file. */
   isIn(text: Buffer | string): boolean;
@@ -6,13 +6,13 @@ export interface KeySearch {
   hide(text: string, isCut: boolean): string;
 }
 
-// The searches belong to the process, since components and loaders share no module with the integration. Only
+// A global holds the searches, since components and loaders load this module apart from the integration. Only
 // functions are global: the key itself stays in this module.
 const knownKeysSymbol = Symbol.for('astro-snippets:known-keys');
 const keySearches = globalThis as { [knownKeysSymbol]?: KeySearch[] };
 const protectedKeys = new Set<string>();
 
-/** Keeps an API key out of all text that this process shows, and out of params that it sends. */
+/** From now on, this process hides the API key in text that it shows, and sends no params with it. */
 export function protectKey(key: string): void {
   if (protectedKeys.has(key)) return;
   protectedKeys.add(key);
@@ -48,7 +48,7 @@ export function keySearch(key: string): KeySearch {
       const hidden = text.replace(anyForm, '[API key]');
       if (!isCut) return hidden;
 
-      // White space may stand between the characters of a key, hence twice its length.
+      // Searches the last characters, twice the key's length: white space may separate its characters.
       for (let index = Math.max(0, hidden.length - 2 * key.length); index < hidden.length; index += 1) {
         const ending = hidden.slice(index).replace(/\s/g, '');
         if (key.startsWith(ending)) return hidden.slice(0, index);
@@ -58,19 +58,19 @@ export function keySearch(key: string): KeySearch {
   };
 }
 
-/** The longest run of letters and digits in a key: no encoder for HTML, JSON or URLs escapes these. */
+/** The longest run of letters and digits in a key, which no encoder for HTML, JSON or URLs escapes. */
 function longestRunOf(key: string) {
   const runs = key.match(/[A-Za-z0-9]+/g) ?? [''];
   return runs.reduce((longest, run) => (run.length > longest.length ? run : longest));
 }
 
-/** A key in hexadecimal, and in base64 at each offset that text before the key causes. */
+/** A key in hexadecimal and base64. Base64 has three forms, by the number of bytes before the key. */
 function encodedFormsOf(key: string) {
   const bytes = Buffer.from(key);
   const hex = bytes.toString('hex');
   const base64 = [0, 1, 2].flatMap((offset) => {
     const shifted = Buffer.concat([Buffer.alloc(offset), bytes]);
-    // The first and last characters of base64 also encode bits of the surrounding text.
+    // The first and last characters of base64 also encode bits of text around the key: cut them off.
     const start = offset === 0 ? 0 : offset + 1;
     const end = Math.floor((shifted.length * 8) / 6);
     const standard = shifted.toString('base64').slice(start, end);
@@ -81,7 +81,7 @@ function encodedFormsOf(key: string) {
 
 const htmlNames: Record<string, string> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' };
 
-/** Matches a character of a key. All but letters and digits may be escaped for HTML, JSON or a URL. */
+/** A pattern for a character of a key. All but letters and digits may be escaped for HTML, JSON or a URL. */
 function characterPattern(character: string) {
   if (/[A-Za-z0-9]/.test(character)) return character;
   const code = character.charCodeAt(0);

@@ -2,9 +2,9 @@
 export type Progress = (describe: () => string) => void;
 
 /**
- * Creates a function to call at each step of longer work, however often: it shows a line now and then.
+ * Creates a function to call at each step of longer work. However often it is called, it shows few lines.
  *
- * @param pace the milliseconds before the first line, and those between two lines.
+ * @param pace `delay` is the time before the first line, `interval` that between two lines, in milliseconds.
  */
 export function throttledProgress(
   { delay, interval }: { delay: number; interval: number },

@@ -4,21 +4,21 @@ import type { AttemptResult } from '../read-response.ts';
 import type { SnippetRequest } from '../snippet-request.ts';
 import type { Variant } from '../variants.ts';
 
-/** How an endpoint is doing. The doc comment of `Scheduler` says what follows from each. */
+/** The status of an endpoint (a variant at its base URL). `Scheduler` explains what each one leads to. */
 export type EndpointStatus =
   | 'healthy'
   | 'held' // The service asked to wait.
-  | 'suspect' // A snippet failed, and nothing was answered since. A probe finds out more.
-  | 'down' // The endpoint gives no answer. One probe at a time asks.
-  | 'given-up'; // The endpoint was down for too long.
+  | 'suspect' // A snippet failed, and nothing was answered since, so a probe (a test request) is sent.
+  | 'down' // The endpoint gives no answer, so only one probe (a test request) at a time is sent.
+  | 'given-up'; // The endpoint was down for too long, so its snippets fail.
 
 /** An HTTP request for a snippet, at one endpoint. */
 export interface Attempt {
   request: SnippetRequest;
   endpoint: Endpoint;
-  /** Whether the attempt finds out how the endpoint is doing. */
+  /** Whether the attempt tests if an endpoint that is suspect or down answers again. */
   isProbe: boolean;
-  /** Whether no attempt was made for the snippet before. */
+  /** Whether this is the first attempt for the snippet. */
   isFirst: boolean;
   /** The time at which the request was made, in milliseconds since the epoch. */
   startedAt: number;
@@ -37,32 +37,32 @@ export class Endpoint {
   readonly base: BaseUrl;
   readonly #downAfter: number;
 
-  /** Attempts that were answered. Any answer counts, unless it says that the failure may be temporary. */
+  /** The number of answered attempts. A refusal such as 404 counts, a temporary failure such as 503 not. */
   answered = 0;
-  /** How often snippets that were answered in the end had failed here: by chance. */
+  /** The number of failures here of snippets that were answered later: these failed by chance. */
   chanceFailures = 0;
   firstAttemptsAnswered = 0;
-  /** First attempts that failed before the last answer. */
+  /** The number of snippets whose first attempt failed before the last answer. */
   firstAttemptsFailed = 0;
   /** The ids of snippets whose first attempt has failed since the last answer. */
   readonly consecutiveFirstFailures: Set<number> = new Set<number>();
   lastAnswerAt: number = -Infinity;
   lastFailure: AttemptResult | undefined;
 
-  /** The end of the pause that the service has asked for. */
+  /** The end of the pause that the service has asked for with `Retry-After`. */
   heldUntil = 0;
-  /** Whether nothing was answered since a failure of a snippet that is to be asked for again. */
+  /** Whether nothing was answered since the failure of a snippet that is due for another attempt. */
   isSuspect = false;
   /** Whether a probe is on the wire. */
   hasProbe = false;
   nextProbeAt = 0;
-  /** Probes that have failed since the last answer. */
+  /** The number of probes (test requests) that have failed since the last answer. */
   failedProbes = 0;
-  /** When a probe failed after the end of patience. */
+  /** When the endpoint was given up: a probe failed after it had been down for too long. */
   givenUpAt: number = -Infinity;
   /** How long the endpoint had been tried when it was given up, in milliseconds. */
   triedFor = 0;
-  /** Whether the run has left this endpoint: the other variant is asked before it. */
+  /** Whether this endpoint failed so many snippets that the run now asks the other variant first. */
   isAbandoned = false;
 
   constructor(variant: Variant, base: BaseUrl, { downAfter }: Pick<Limits, 'downAfter'>) {
@@ -71,7 +71,7 @@ export class Endpoint {
     this.#downAfter = downAfter;
   }
 
-  /** The share of attempts that fail for snippets that are answered in the end. */
+  /** The estimated share of attempts that fail by chance: for snippets that are answered in the end. */
   get failureShare(): number {
     return estimateShare(this.chanceFailures, this.answered);
   }
@@ -85,7 +85,7 @@ export class Endpoint {
     const { failedProbes, consecutiveFirstFailures, firstAttemptsAnswered, firstAttemptsFailed } = this;
     if (failedProbes + consecutiveFirstFailures.size === 0) return false;
 
-    // A single failed probe is enough where nothing has ever been answered: there may be no such service.
+    // If nothing was ever answered, one failed probe is enough: there may be no service at this URL.
     const probesToFail = this.answered === 0 ? 1 : runBeyondChance(this.failureShare);
     if (failedProbes >= probesToFail) return true;
 
@@ -101,7 +101,7 @@ export class Endpoint {
     return this.isSuspect ? 'suspect' : 'healthy';
   }
 
-  /** An answer ends all doubt, and the run of failures. */
+  /** Notes an answer: the endpoint is healthy again, and its failures in a row are counted from 0. */
   recordAnswer({ isFirst }: Attempt, now: number): void {
     this.firstAttemptsFailed += this.consecutiveFirstFailures.size;
     this.consecutiveFirstFailures.clear();
@@ -118,11 +118,11 @@ export class Endpoint {
     if (isFirst) this.consecutiveFirstFailures.add(request.id);
     if (!isProbe) return;
     this.failedProbes += 1;
-    // Too few failed probes prove nothing: probe again now.
+    // While too few probes have failed to call the endpoint down, the next one is sent at once.
     if (!this.isDown) this.nextProbeAt = now;
   }
 
-  /** Called when a probe failed after the end of patience. Later snippets may still ask now and then. */
+  /** Gives the endpoint up, as it was down for too long. Later snippets may still probe it now and then. */
   giveUp(now: number, triedFor: number, nextProbeAt: number): void {
     this.givenUpAt = now;
     this.triedFor = triedFor;
@@ -130,10 +130,10 @@ export class Endpoint {
   }
 }
 
-/** How likely a working endpoint may count as down by chance. Being wrong costs time, but no snippet. */
+/** The accepted probability that a working endpoint counts as down. A mistake costs time, but no snippet. */
 const chanceOfFalseAlarm = 1e-3;
 
-/** Estimates the share of attempts that fail. Without any, it is one half: a single success proves little. */
+/** Estimates the share of attempts that fail: one half without any, as a single success proves little. */
 const estimateShare = (failed: number, succeeded: number) => (failed + 1) / (succeeded + failed + 2);
 
 /** How many failures in a row are more than chance explains, if this share of attempts fails. */

@@ -7,41 +7,41 @@ import type { Endpoint } from './endpoint.ts';
 /** An endpoint that a snippet may be asked of, and how the snippet has fared there. */
 export interface Route {
   readonly endpoint: Endpoint;
-  /** Attempts that failed in a way that may be temporary. */
+  /** The number of attempts here that failed in a way that may be temporary. */
   failures: number;
-  /** The failures that count against the snippet, because others were answered at that time. */
+  /** The number of failures that count against the snippet, as the endpoint answered others at that time. */
   conclusiveFailures: number;
-  /** The time of the last failure, in milliseconds since the epoch. 0 if none has failed. */
+  /** The time of the last failure, in milliseconds since the epoch; 0 without a failure. */
   lastFailureAt: number;
 }
 
 /** The past of a snippet, from which the retry policy decides what follows a failed attempt. */
 export interface AttemptHistory {
-  /** One or two routes, variant B first. A route that the service does not have has been removed. */
+  /** One or two routes, variant B first. A route that the service turned out not to have is removed. */
   readonly routes: readonly Route[];
   /** The route of the last attempt. */
   readonly lastRoute: Route;
-  /** Attempts that say something about the snippet. */
+  /** The number of attempts that count against the snippet, as the service did answer at that time. */
   readonly conclusiveAttempts: number;
-  /** Milliseconds on the wire and between attempts. Waiting for a turn does not count. */
+  /** Milliseconds spent on requests and on pauses between them. Waiting for a free slot does not count. */
   readonly spent: number;
 }
 
-/** A snippet that has arrived, and how. */
+/** A snippet that has arrived, with the variant, attempts and time that it took. */
 export interface JobResult extends SnippetFields {
   variant: Variant;
-  /** Requests that were made for the snippet. */
+  /** The number of requests that were made for the snippet. */
   attempts: number;
-  /** From the first request to the last byte, waits included. */
+  /** The time from the first request to the last byte, waits included. */
   milliseconds: number;
 }
 
-/** A snippet on its way. Times are in milliseconds since the epoch. */
+/** A snippet that is being fetched. Times are in milliseconds since the epoch. */
 export class Job implements AttemptHistory {
   readonly request: SnippetRequest;
-  /** Aborted with the reason why the job ends early. */
+  /** Aborted to end the job early, with the error that its caller gets. */
   readonly controller: AbortController = new AbortController();
-  /** Aborted when the job ends early, or its caller has aborted it. */
+  /** Aborted when `controller` is aborted, or when the caller's own signal is. */
   readonly signal: AbortSignal;
   readonly createdAt: number;
   /** The endpoint that is asked first: of variant B, if both may be asked. */
@@ -49,7 +49,7 @@ export class Job implements AttemptHistory {
 
   routes: readonly Route[];
   lastRoute: Route;
-  /** Requests that were made for the snippet. */
+  /** The number of requests that were made for the snippet. */
   attempts = 0;
   conclusiveAttempts = 0;
   spent = 0;
@@ -59,7 +59,7 @@ export class Job implements AttemptHistory {
   notBefore = 0;
   /** Whether the snippet fell back from variant B to variant A. */
   isFallback = false;
-  /** The outcome of the current attempt, which may still wait for its turn. */
+  /** The outcome of the current attempt, whose request may not have been sent yet. */
   outcome: PromiseWithResolvers<JobResult> = Promise.withResolvers();
 
   /** @param endpoints one or two, in the order of preference. */
@@ -71,7 +71,7 @@ export class Job implements AttemptHistory {
   ) {
     this.request = request;
     this.createdAt = createdAt;
-    // Every job has its own signal: a thousand listeners on one signal are slow.
+    // Every job has its own signal, since adding a thousand listeners to one signal is slow.
     this.signal = signal ? AbortSignal.any([signal, this.controller.signal]) : this.controller.signal;
     const noFailures = { failures: 0, conclusiveFailures: 0, lastFailureAt: 0 };
     this.routes = endpoints.map((endpoint) => ({ endpoint, ...noFailures }));
@@ -94,7 +94,7 @@ export class Job implements AttemptHistory {
     route.lastFailureAt = now;
   }
 
-  /** Notes that the snippet was answered: what failed before had failed by chance. */
+  /** Notes that the snippet was answered, so its earlier failures count as chance at their endpoints. */
   recordAnswer(): void {
     for (const { endpoint, conclusiveFailures } of this.routes) endpoint.chanceFailures += conclusiveFailures;
   }
@@ -103,7 +103,7 @@ export class Job implements AttemptHistory {
     this.routes = this.routes.filter((other) => other !== route);
   }
 
-  /** The error of a failed attempt, which is the job's if no other attempt follows. */
+  /** Makes the error of a failed attempt. The caller gets it if no other attempt follows. */
   errorOf(code: SnippetErrorCode, result: AttemptResult, variant: Variant): SnippetError {
     const { status, problem, reason } = result;
     const { request, attempts } = this;

@@ -2,7 +2,7 @@
  * News that a client reports while it works, through `onNotice`: what it found out about the service. The
  * specification says nothing of limits or outages (section 8).
  *
- * - `held`: the service asked for a pause of so many `milliseconds` (`Retry-After`), and the client waits.
+ * - `held`: the service asked for a pause of `milliseconds` (`Retry-After`), and the client waits.
  * - `failing`: nothing arrives from this `origin`, and the `reason` of the last failure. The service is tried
  *   until `until` (milliseconds since the epoch), for `patience` milliseconds in all.
  * - `recovered`: the `origin` responds again.
@@ -19,7 +19,7 @@ export type Notice =
 export interface Counts {
   /** HTTP requests, with retries. */
   requests: number;
-  /** Requests that repeated one to the same variant. */
+  /** Requests that repeated a failed request to the same variant. */
   retries: number;
   /** Snippets that fell back from variant B to variant A. */
   fallbacks: number;

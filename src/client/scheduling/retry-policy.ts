@@ -7,10 +7,10 @@ import type { AttemptHistory, Route } from './job.ts';
 export type RetryDecision =
   | 'end' // Every request would fail, so the run ends.
   | 'fail' // The snippet fails; others go on.
-  | 'other-variant' // The route does not exist. The other variant is asked.
-  | 'retry'; // The failure may be temporary.
+  | 'other-variant' // This variant has no such URL, so the other variant is asked.
+  | 'retry'; // The failure may be temporary, so the snippet is asked for again.
 
-/** Codes that are not listed fail the snippet. */
+/** What each error code leads to. A code that is not listed fails its snippet alone. */
 const decisions: Partial<Record<SnippetErrorCode, RetryDecision>> & Record<EndingCode, 'end'> = {
   unauthorized: 'end',
   'payment-required': 'end',
@@ -22,13 +22,13 @@ const decisions: Partial<Record<SnippetErrorCode, RetryDecision>> & Record<Endin
   timeout: 'retry',
 };
 
-/** Decides what an error means for its snippet, for both variants alike. */
+/** Decides what follows an error with this code. The variant makes no difference. */
 export const decisionFor = (code: SnippetErrorCode): RetryDecision => decisions[code] ?? 'fail';
 
-/** Failed attempts at variant B before variant A is asked. */
+/** How often a snippet may fail at variant B (rendering) before variant A (retrieving) is asked. */
 const renderAttempts = 2;
 
-/** Chooses, from one or two routes with variant B first, the one that the next attempt takes or waits for. */
+/** Chooses which endpoint gets the next attempt for a snippet. The routes are one or two, variant B first. */
 export function chooseRoute(routes: readonly Route[], now: number): Route {
   const [first, second] = routes as readonly [Route, Route?];
   if (!second) return first;
@@ -37,7 +37,7 @@ export function chooseRoute(routes: readonly Route[], now: number): Route {
   const wanted = isPastFirst ? second : first;
   const other = isPastFirst ? first : second;
 
-  // Nobody waits for an endpoint that is down if the other one is healthy.
+  // If the wanted endpoint is down and the other one is healthy, the other one is asked at once.
   const status = wanted.endpoint.statusAt(now);
   const isClosed = status === 'down' || status === 'given-up';
   return isClosed && other.endpoint.statusAt(now) === 'healthy' ? other : wanted;
@@ -54,7 +54,7 @@ export function nextWait(
   if (decision === 'end' || decision === 'fail' || routes.length === 0 || timeLeft <= 0) return undefined;
   if (decision === 'other-variant') return 0;
 
-  // An endpoint that has never answered says nothing of how often attempts fail by chance.
+  // Only endpoints that have answered show how often attempts fail by chance, so the others are left out.
   const answeringRoutes = routes.filter(({ endpoint }) => endpoint.answered > 0);
   const isHopeless = conclusiveAttempts >= limits.attempts && isBeyondChance(answeringRoutes);
   if (isHopeless && !mayReturn(routes, answeringRoutes, now)) return undefined;
@@ -70,14 +70,14 @@ export function nextWait(
   return milliseconds < timeLeft ? milliseconds : undefined;
 }
 
-/** How likely a snippet that would have arrived may be given up. */
+/** The accepted probability of giving up a snippet that would have arrived at a later attempt. */
 const chanceOfLoss = 1e-6;
 
 /** Whether a snippet has failed more often than chance explains, at endpoints that have answered others. */
 function isBeyondChance(answeringRoutes: readonly Route[]) {
-  // Without such an endpoint, the number of attempts decides.
+  // If no endpoint has answered, chance cannot be estimated, so the number of attempts alone decides.
   if (answeringRoutes.length === 0) return true;
-  // The worse of the two shares counts: the other endpoint may have had few requests.
+  // The higher share of chance failures counts, as the other may rest on few requests.
   const share = Math.max(...answeringRoutes.map(({ endpoint }) => endpoint.failureShare));
   const failures = answeringRoutes.reduce((sum, route) => sum + route.conclusiveFailures, 0);
   return share ** failures < chanceOfLoss;

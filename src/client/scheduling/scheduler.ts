@@ -25,31 +25,31 @@ interface SchedulerOptions {
   sendRequest(attempt: Attempt, signal: AbortSignal): Promise<AttemptResult>;
 }
 
-/** Variant B, where it has no route for any snippet, and what it answers instead. */
+/** The base URL of variant B and the HTTP status that it sends, if it has no route for any snippet. */
 export interface MissingRoute {
   baseUrl: string;
   status: number | undefined;
 }
 
-/** The result of an attempt, and what follows from it. */
+/** The result of an attempt, and the decision whether another one follows. */
 interface JudgedResult {
   result: AttemptResult;
   /** `undefined` if the snippet arrived. */
   decision: RetryDecision | undefined;
-  /** Whether the result says something about the snippet. */
+  /** Whether a failure counts against the snippet: not while the endpoint may be down for all of them. */
   isConclusive: boolean;
-  /** When the result was there, in milliseconds since the epoch. */
+  /** When the request ended, in milliseconds since the epoch. */
   now: number;
 }
 
-/** How many answered requests are kept for probes. A single snippet could begin to fail on its own. */
+/** How many answered requests are kept for probes: several, as one snippet may begin to fail on its own. */
 const maxProbeCandidates = 10;
-/** How long nothing arrives before the user is told, in milliseconds. */
+/** After how many milliseconds without any answer the user is told. */
 const outageNoticeDelay = 2_000;
-/** The failures that a wrong base URL, certificate authority or proxy leads to. */
+/** The error codes that a wrong base URL, certificate authority or proxy leads to. */
 const setupErrorCodes = new Set<SnippetErrorCode>(['no-route', 'redirect', 'certificate', 'invalid-options']);
 
-/** How many snippets may fail with such a code before the setup counts as wrong: a few may be exceptions. */
+/** If more snippets fail with these codes, and none fares otherwise, the setup is wrong and the run ends. */
 const setupFailuresAllowed = 9;
 
 /**
@@ -88,35 +88,35 @@ export class Scheduler {
   readonly counts: Counts = { requests: 0, retries: 0, fallbacks: 0 };
   readonly #options: SchedulerOptions;
 
-  /** All snippets on their way. */
+  /** All snippets that are being fetched. */
   readonly #jobs = new Set<Job>();
-  /** Jobs that wait for their first turn. */
+  /** Jobs that wait for their first attempt. */
   #untried: Job[] = [];
-  /** Jobs that failed, and wait for another turn. */
+  /** Jobs whose last attempt failed, and that wait for the next one. */
   #retrying: Job[] = [];
   /** The requests that were answered last, which probes may repeat. Empty until anything was answered. */
   readonly #answered: SnippetRequest[] = [];
 
-  /** Requests on the wire. */
+  /** The number of requests in progress. */
   #underWay = 0;
-  /** How many requests may be on the wire at once, apart from probes. */
+  /** How many requests may be in progress at once, apart from probes. */
   #concurrency: number;
   /** Whether `#dispatch` runs at the next turn of the event loop. */
   #isScheduled = false;
-  /** The alarm is the one timer that calls `#schedule` when something falls due. Aborting ends it. */
+  /** Aborted to stop the alarm: the one timer that calls `#schedule` when a job or a probe is due. */
   #alarm = new AbortController();
-  /** When the alarm rings, in milliseconds since the epoch. `Infinity` if none is set. */
+  /** When that timer fires, in milliseconds since the epoch; `Infinity` if it is not set. */
   #alarmAt = Infinity;
 
-  /** When the first request was made that failed since the last answer, in milliseconds since the epoch. */
+  /** When the first request since the last answer that failed was sent, in milliseconds since the epoch. */
   #failingSince = Infinity;
   #isOutageAnnounced = false;
-  /** The ids of snippets that failed as with a wrong setup. `undefined` once anything else has happened. */
+  /** The ids of snippets that failed with `setupErrorCodes`; `undefined` once any fared otherwise. */
   #setupFailures: Set<number> | undefined = new Set();
 
-  /** Snippets that arrived from variant A alone since variant B rendered the last one. */
+  /** The number of snippets that fell back to variant A and arrived, since variant B last rendered one. */
   #fallbacksInARow = 0;
-  /** The last answer of variant B that showed that it has no route for a snippet. */
+  /** The last answer that showed that variant B has no route: no such URL. */
   #missingRoute: MissingRoute | undefined;
   /** Whether variant B has rendered a snippet, or one fell back for another reason than a missing route. */
   #mayHaveRoute = false;
@@ -153,7 +153,7 @@ export class Scheduler {
     try {
       const attempts = pRetry(() => this.#enqueue(job), {
         retries: limits.mostAttempts - 1,
-        // p-retry's own waits know neither Retry-After nor other snippets. Jobs wait in lists instead.
+        // p-retry's own pauses would ignore Retry-After and other snippets, so jobs wait in lists.
         minTimeout: 0,
         signal: job.signal,
         shouldConsumeRetry: ({ retriesConsumed }) => job.conclusiveAttempts > retriesConsumed,
@@ -170,7 +170,7 @@ export class Scheduler {
     }
   }
 
-  /** Ends all jobs, and refuses later ones. */
+  /** Fails all snippets that are being fetched, and all later ones, with this error. */
   close(error: SnippetError): void {
     this.#closed.abort(error);
     this.#endAllJobs(error);
@@ -184,11 +184,11 @@ export class Scheduler {
 
   #becomeIdle() {
     this.#endAlarm();
-    // Snippets that come later have their own patience, unless the service is given up already.
+    // The time without an answer starts anew for later snippets, unless the service is given up already.
     if (!this.#options.endpoints.some(({ isGivenUp }) => isGivenUp)) this.#failingSince = Infinity;
   }
 
-  /** Decides whether the failure of a snippet shows that all others would fail, too. */
+  /** Ends all jobs if the failure of a snippet shows that all others would fail, too. */
   #noteFailedSnippet({ id }: SnippetRequest, code: SnippetErrorCode) {
     if (setupErrorCodes.has(code)) this.#setupFailures?.add(id);
     else this.#setupFailures = undefined;
@@ -198,7 +198,7 @@ export class Scheduler {
     this.#endAllJobs(new SnippetError('aborted', 'not asked for: every request would fail the same way.'));
   }
 
-  /** Lets a job wait for its turn. Resolves or rejects with the outcome of one attempt. */
+  /** Puts a job into a waiting list. Resolves or rejects with the outcome of its next attempt. */
   #enqueue(job: Job) {
     job.outcome = Promise.withResolvers();
     (job.attempts === 0 ? this.#untried : this.#retrying).push(job);
@@ -226,7 +226,7 @@ export class Scheduler {
     }
   }
 
-  /** Calls `#dispatch` at the next turn of the event loop, to draw from all jobs that come together. */
+  /** Calls `#dispatch` at the next turn of the event loop, so that all jobs made in this turn take part. */
   #schedule() {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -242,8 +242,8 @@ export class Scheduler {
   }
 
   /**
-   * Starts whatever is due, and sets the alarm for what is not. `now` is one reading of the clock for
-   * everything: what fell due between two readings would be neither started nor waited for.
+   * Starts the attempts and probes that are due, and sets the alarm for the others. All use the same `now`:
+   * what fell due between two readings of the clock would be neither started nor waited for.
    */
   #dispatch(now: number) {
     const { endpoints } = this.#options;
@@ -258,7 +258,7 @@ export class Scheduler {
     this.#setAlarm(now);
   }
 
-  /** Starts an attempt for one of the jobs, drawn at random. @returns whether there was one. */
+  /** Starts an attempt for a job drawn at random. @returns whether any job was ready for an attempt. */
   #startOneOf(jobs: Job[], now: number): boolean {
     const start = Math.floor(this.#options.clock.random() * jobs.length);
     for (let offset = 0; offset < jobs.length; offset += 1) {
@@ -272,11 +272,11 @@ export class Scheduler {
       if (this.#needsProbe(job, route, now)) {
         endpoint.isSuspect = true;
         this.#sendProbe(endpoint, now);
-        // The probe may have taken a job out of the list, and other jobs may have another route.
+        // The probe may have taken a job out of the list, so the search starts anew.
         return this.#startOneOf(jobs, now);
       }
 
-      // The order of the list means nothing, so the last job fills the gap.
+      // The order of the list does not matter, so the last job takes the place of the removed one.
       jobs[index] = jobs.at(-1) as Job;
       jobs.pop();
       job.outcome.resolve(this.#makeAttempt(job, route, now, false));
@@ -285,16 +285,16 @@ export class Scheduler {
     return false;
   }
 
-  /** Decides whether an endpoint becomes suspect: nothing was answered since this snippet failed there. */
+  /** Whether the endpoint is to be probed first: it has answered nothing since this snippet failed there. */
   #needsProbe({ routes: [first, second] }: Job, route: Route, now: number) {
     const { endpoint, failures, lastFailureAt } = route;
     if (this.#options.patience === 0 || failures === 0 || endpoint.lastAnswerAt > lastFailureAt) return false;
-    // A snippet that may fall back asks variant B twice without a probe.
+    // If the snippet can fall back to a healthy variant A, it asks variant B again without a probe.
     const mayFallBack = route === first && second?.endpoint.statusAt(now) === 'healthy';
     return !mayFallBack;
   }
 
-  /** Ends the waiting jobs that nothing is to be expected for. */
+  /** Fails waiting jobs whose endpoint asks for too long a pause, or is given up. */
   #refuseJobs(now: number) {
     const mayRefuse = this.#options.endpoints.some((endpoint) => {
       const status = endpoint.statusAt(now);
@@ -311,7 +311,7 @@ export class Scheduler {
     this.#retrying = this.#retrying.filter(stays);
   }
 
-  /** Why a job is not worth waiting for: the service asks for too long a pause, or is given up. */
+  /** The error of a job whose endpoint asks for too long a pause or is given up; `undefined` for others. */
   #refusalOf(job: Job, now: number): SnippetError | undefined {
     const { limits } = this.#options;
     const { request, routes, attempts } = job;
@@ -325,7 +325,7 @@ export class Scheduler {
     }
 
     if (!routes.every(({ endpoint }) => endpoint.isGivenUp)) return undefined;
-    // Jobs that came after the service was given up still ask now and then.
+    // A job that came after the service was given up may wait if a probe is due or in progress.
     const isLate = routes.every(({ endpoint }) => endpoint.givenUpAt < job.createdAt);
     const mayAsk = routes.some(({ endpoint }) => endpoint.hasProbe || now >= endpoint.nextProbeAt);
     if (isLate && mayAsk) return undefined;
@@ -347,13 +347,13 @@ export class Scheduler {
     return this.#failingSince + this.#patienceFor(endpoint);
   }
 
-  /** When the next probe of an endpoint is due. There is always one when patience ends. */
+  /** When the next probe of an endpoint is due: at the latest when patience ends, to decide on giving up. */
   #probeDueAt(endpoint: Endpoint) {
     const { nextProbeAt, isGivenUp } = endpoint;
     return isGivenUp ? nextProbeAt : Math.min(nextProbeAt, this.#patienceEndsAt(endpoint));
   }
 
-  /** Probes an endpoint, if a probe is due and a job waits for it, and decides with which snippet. */
+  /** Sends a probe, a test request, if one is due and a job waits for this endpoint; chooses its snippet. */
   #sendProbe(endpoint: Endpoint, now: number) {
     const { clock, limits, maxConcurrency } = this.#options;
     const status = endpoint.statusAt(now);
@@ -367,7 +367,7 @@ export class Scheduler {
     endpoint.hasProbe = true;
     endpoint.nextProbeAt = now + probeDelay(endpoint.failedProbes, clock.random(), limits);
 
-    // A snippet that is failing now proves nothing, even if it was answered before.
+    // A snippet that is failing now is no test of the endpoint, even if it was answered before.
     const answered = this.#answered.filter(({ id }) => retrying.every(({ request }) => request.id !== id));
     if (answered.length > 0 && (status === 'suspect' || untried.length === 0)) {
       this.#repeatAnswered(pickRandom(answered, clock.random()), endpoint, now);
@@ -385,11 +385,11 @@ export class Scheduler {
     this.counts.retries += 1;
     const timeout = this.#options.limits.attemptTimeout;
     const attempt = { request, endpoint, isProbe: true, isFirst: false, startedAt, timeout };
-    // Sending rejects only when the client is closed, and nobody waits for this result.
+    // `#send` rejects only when the client is closed, and then nobody waits for this result.
     this.#send(attempt, this.#closed.signal).catch(() => {});
   }
 
-  /** Sets the alarm for the next time at which anything falls due, unless it rings before. */
+  /** Sets the alarm for the next job, probe or notice that is due, unless it is set to an earlier time. */
   #setAlarm(now: number) {
     const { clock, endpoints, patience } = this.#options;
     let nextAt = Infinity;
@@ -419,14 +419,14 @@ export class Scheduler {
   }
 
   #endAlarm() {
-    // Aborting creates an error, which takes time: nothing is aborted if no alarm is set.
+    // Aborting takes time, as it creates an error, so it is skipped if no alarm is set.
     if (this.#alarmAt === Infinity) return;
     this.#alarm.abort();
     this.#alarm = new AbortController();
     this.#alarmAt = Infinity;
   }
 
-  /** Makes an attempt for a job, and notes what it says of the snippet. @throws SnippetError if it fails. */
+  /** Makes an attempt for a job, and notes how it went for the snippet. @throws SnippetError if it fails. */
   async #makeAttempt(job: Job, route: Route, startedAt: number, isProbe: boolean): Promise<JobResult> {
     const { attemptTimeout, deadline } = this.#options.limits;
     const { request } = job;
@@ -445,7 +445,7 @@ export class Scheduler {
 
     if (decision === 'retry') {
       job.recordFailure(route, now, isConclusive);
-      // Failures of the same moment are noted before any of them is judged: together they may show an outage.
+      // Waits, so that all failures of this moment are noted before one is judged: they may show an outage.
       await nextTurn();
     } else {
       job.recordAnswer();
@@ -464,13 +464,13 @@ export class Scheduler {
     throw job.errorOf(result.code, result, variant);
   }
 
-  /** Counts a fallback: the first attempt of a job at variant A, unless the run has left variant B. */
+  /** Counts a fallback: a job's first attempt at variant A, unless all jobs now ask variant A first. */
   #noteFallback(job: Job, endpoint: Endpoint) {
     const { preferred, isFallback, routes } = job;
     if (endpoint === preferred || isFallback || preferred.isAbandoned) return;
     job.isFallback = true;
     this.counts.fallbacks += 1;
-    // A missing route would have been removed from the job.
+    // A missing route is removed from its job, so with two routes left, variant B failed for another reason.
     if (routes.length > 1) this.#mayHaveRoute = true;
   }
 
@@ -493,7 +493,7 @@ export class Scheduler {
     return { result, decision, isConclusive, now };
   }
 
-  /** Notes that an endpoint has answered, whatever the answer: it is healthy, and gets more requests. */
+  /** Notes an answer of an endpoint, even a refusal: it is healthy, and may get more requests at once. */
   #noteAnswer(attempt: Attempt, now: number) {
     const { maxConcurrency, notify } = this.#options;
     const { endpoint, request } = attempt;
@@ -508,12 +508,12 @@ export class Scheduler {
     notify({ kind: 'recovered', origin: endpoint.base.origin });
   }
 
-  /** Notes a failure that may be temporary. May give the endpoint up. @returns whether it is conclusive. */
+  /** Notes a temporary failure. May give the endpoint up. @returns whether it counts against the snippet. */
   #noteFailure(attempt: Attempt, result: AttemptResult, now: number) {
     const { limits, maxConcurrency, patience } = this.#options;
     const { endpoint, isProbe, startedAt } = attempt;
     if (this.#failingSince === Infinity) this.#failingSince = startedAt;
-    // Never below the start: a few snippets that keep failing must not slow down all others.
+    // Never below the initial number: a few snippets that keep failing must not slow down all others.
     const halved = Math.max(initialConcurrency, Math.floor(this.#concurrency / 2));
     this.#concurrency = Math.min(halved, maxConcurrency());
 
@@ -526,7 +526,7 @@ export class Scheduler {
     return patience === 0 || (this.#answered.length > 0 && !endpoint.isDown && !endpoint.isGivenUp);
   }
 
-  /** Notes that a snippet has arrived, and decides whether the run stays with variant A from now on. */
+  /** Notes that a snippet has arrived, and decides whether the run asks variant A first from now on. */
   #noteArrivedSnippet({ isFallback, preferred }: Job, variant: Variant) {
     const { limits, notify } = this.#options;
     this.#setupFailures = undefined;
@@ -535,7 +535,7 @@ export class Scheduler {
       this.#fallbacksInARow = 0;
     }
 
-    // A fallback counts once it has arrived: with both variants down, there is no reason to leave variant B.
+    // A fallback counts only if variant A sent the snippet: if both are down, variant A is no better.
     if (!isFallback || variant === 'render') return;
     this.#fallbacksInARow += 1;
     if (preferred.isAbandoned || this.#fallbacksInARow < limits.fallbacksInARow) return;
@@ -543,7 +543,7 @@ export class Scheduler {
     notify({ kind: 'render-given-up', isRouteMissing: !!this.missingRoute });
   }
 
-  /** Decides whether the user is told that nothing arrives. */
+  /** Tells the user that the service gives no answer, once that has lasted for two seconds. */
   #announceOutage(now: number) {
     const { endpoints, notify, patience } = this.#options;
     if (patience === 0 || this.#isOutageAnnounced) return;
@@ -566,7 +566,7 @@ export class Scheduler {
     });
   }
 
-  /** Notes that the service asks to wait. A pause that is waited for is announced once. */
+  /** Notes that the service asks to wait. Tells the user once if the pause is short enough to wait for. */
   #hold({ base, heldUntil }: Endpoint, milliseconds: number, now: number) {
     const { endpoints, limits, notify } = this.#options;
     const until = now + milliseconds;
@@ -574,14 +574,14 @@ export class Scheduler {
     if (heldUntil <= now && milliseconds <= limits.retryAfter) {
       notify({ kind: 'held', origin: base.origin, milliseconds });
     }
-    // The pause is about the origin, which both variants may share.
+    // The pause applies to the whole origin, and both variants may have the same one.
     for (const endpoint of endpoints) {
       if (endpoint.base.origin === base.origin) endpoint.heldUntil = until;
     }
   }
 }
 
-/** Whether a job can do nothing but wait for this endpoint. */
+/** Whether a job waits for this endpoint: its next attempt is there, or it has no healthy endpoint. */
 function waitsFor({ routes }: Job, endpoint: Endpoint, now: number): boolean {
   if (chooseRoute(routes, now).endpoint === endpoint) return true;
   const hasRoute = routes.some((route) => route.endpoint === endpoint);

@@ -7,10 +7,10 @@ import { TransportError, type TransportOptions } from './transport.ts';
 import { loadUndici } from './undici.ts';
 
 /**
- * Makes what opens and keeps the connections of one transport: TLS that is always verified, HTTP/2 where the
+ * Makes undici's dispatcher, which opens and keeps connections: TLS that is always verified, HTTP/2 if the
  * server has it, and the proxy that the environment names.
  *
- * @param sockets holds the open sockets from then on.
+ * @param sockets a set that from then on holds the sockets that are open.
  * @throws TransportError `invalid-options` if the environment names no usable proxy.
  */
 export function createDispatcher(options: TransportOptions, sockets: Set<Socket>): Dispatcher {
@@ -25,13 +25,13 @@ export function createDispatcher(options: TransportOptions, sockets: Set<Socket>
     connections: Math.min(concurrency, initialConcurrency),
     pipelining: 1,
     allowH2,
-    // Twice what is needed: a stream that has just ended must not make the next request open a connection.
+    // Twice what is needed: a stream that has just ended must not force the next request to a new connection.
     h2Options: { maxConcurrentStreams: 2 * concurrency },
     headersTimeout: idleTimeout,
     bodyTimeout: idleTimeout,
     maxResponseSize: limits.bodyBytes,
     connect: buildConnector({ timeout: connectTimeout, ...tlsOptions }),
-    // The pool is the place to see all sockets: for tunnels of a proxy, undici replaces the connector above.
+    // Sockets are noted here, not in `connect` above: undici replaces that connector for tunnels of a proxy.
     factory(origin, { connect, ...poolOptions }: Pool.Options) {
       const connector = rememberSockets(connect as buildConnector.connector, sockets);
       return new Pool(origin, { ...poolOptions, connect: connector });
@@ -44,14 +44,14 @@ export function createDispatcher(options: TransportOptions, sockets: Set<Socket>
     return new EnvHttpProxyAgent({
       ...agentOptions,
       httpsProxy: proxy.url,
-      // An empty text keeps undici from reading a proxy for HTTP from the environment. No request uses HTTP.
+      // No request uses plain HTTP, so an empty text keeps undici from reading HTTP_PROXY for it.
       httpProxy: '',
       connectTimeout,
       requestTls: tlsOptions,
       proxyTls: { rejectUnauthorized: true },
     });
   } catch {
-    // The message names the variable alone: its value may contain a password.
+    // The message does not show the variable's value, which may contain a password.
     throw new TransportError(
       'invalid-options',
       `the environment variable ${proxy.name} is not the URL of a proxy, such as http://proxy.example:3128`,
@@ -63,8 +63,8 @@ function verifiedTls(ca: TransportOptions['ca'], allowH2: boolean) {
   // An explicit `true` wins over NODE_TLS_REJECT_UNAUTHORIZED=0.
   const tlsOptions = { allowH2, preferH2: true, rejectUnauthorized: true };
   if (!ca) return tlsOptions;
-  // The option `ca` of TLS would replace Node's roots. All connections share one context, since parsing all
-  // roots takes longer than a handshake.
+  // The option `ca` of TLS would replace Node's root certificates, so both are passed. All connections share
+  // one context, since parsing all roots takes longer than a handshake.
   const allAuthorities = [...tls.getCACertificates('default'), ca].flat();
   return { ...tlsOptions, secureContext: tls.createSecureContext({ ca: allAuthorities }) };
 }
@@ -74,13 +74,13 @@ function rememberSockets(connect: buildConnector.connector, sockets: Set<Socket>
   return (target, callback) =>
     connect(target, (...result) => {
       const [, socket] = result;
-      // An error comes without a second argument, although undici's type says `null`.
+      // After an error, `socket` is `undefined`, although undici's type says `null`.
       if (socket) sockets.add(socket.once('close', () => sockets.delete(socket)));
       callback(...result);
     });
 }
 
-/** Finds the variable that names a proxy, in undici's order. The scheme may be missing, as with curl. */
+/** Finds the environment variable with a proxy, in undici's order. A URL without a scheme gets `http://`. */
 function findProxy() {
   for (const protocol of ['https', 'http']) {
     const names = [`${protocol}_proxy`, `${protocol.toUpperCase()}_PROXY`];

@@ -8,7 +8,7 @@ import { toTransportError } from './network-errors.ts';
 import { type HttpResponse, type Transport, TransportError, type TransportOptions } from './transport.ts';
 import { loadUndici, userAgent } from './undici.ts';
 
-/** Carries requests over HTTPS, with connections of its own that the first request opens. */
+/** Makes a transport over HTTPS. It has its own connections, which the first request opens. */
 export function httpsTransport(options: TransportOptions): Transport {
   const { server = 'the service', refuseCloseDelimited } = options;
   const sockets = new Set<Socket>();
@@ -16,7 +16,7 @@ export function httpsTransport(options: TransportOptions): Transport {
 
   return {
     async send({ url, headers, timeout }, signal) {
-      // undici's own timeouts cover silence alone: only a signal ends an answer that trickles.
+      // undici's timeouts only end silence, so a signal limits the whole time of an answer that trickles in.
       const timeoutController = new AbortController();
       const timer = setTimeout(() => timeoutController.abort(), timerLength(timeout));
       try {
@@ -48,7 +48,7 @@ export function httpsTransport(options: TransportOptions): Transport {
     },
 
     async close() {
-      // Sockets close before the dispatcher, which alone would hand an error to each closing HTTP/2 stream.
+      // Sockets are closed first: the dispatcher would raise an error on each HTTP/2 stream that it closes.
       await Promise.all(Array.from(sockets, closeSocket));
       try {
         await dispatcher?.destroy();
@@ -59,10 +59,10 @@ export function httpsTransport(options: TransportOptions): Transport {
   };
 }
 
-/** The value of a header, or the first of several. */
+/** The value of a header; the first value if it was sent several times. */
 const firstHeader = (headers: Dispatcher.ResponseData['headers'], name: string) => [headers[name]].flat()[0];
 
-/** Whether only the end of the connection says where the body ends (RFC 9112, section 6.3). */
+/** Whether the body ends with the connection, without a length or chunks (RFC 9112, section 6.3). */
 function isCloseDelimited({ headers }: Dispatcher.ResponseData): boolean {
   if (firstHeader(headers, 'content-length')) return false;
   return !/chunked$/i.test(firstHeader(headers, 'transfer-encoding') ?? '');

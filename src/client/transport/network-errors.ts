@@ -4,7 +4,7 @@ import { TransportError } from './transport.ts';
 
 type ErrorCause = Pick<NodeJS.ErrnoException, 'code' | 'message'>;
 
-/** Turns an error of Node or undici into one that says what happened. Messages name the `server`. */
+/** Turns an error of Node or undici into a TransportError. `server` is how its messages name the server. */
 export function toTransportError(error: unknown, limits: Limits, server: string): TransportError {
   const causes = innermostCauses(error);
   const { code = '', message } = causes[0] as ErrorCause;
@@ -26,13 +26,13 @@ export function toTransportError(error: unknown, limits: Limits, server: string)
 }
 
 /**
- * The codes that Node takes from OpenSSL for a certificate that does not verify. UNSPECIFIED stands for all
- * that have no name, such as a signature that is too weak.
+ * Matches Node's and OpenSSL's error codes for a certificate that does not verify. OpenSSL's UNSPECIFIED
+ * covers all flaws without a code of their own, such as a signature that is too weak.
  */
 const certificateCode =
   /^(?:ERR_TLS_CERT|(?!ERR_).*(?:_CERT|CERT_|_CRL|CRL_|ISSUER|SIGNATURE))|^(?:HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|UNSPECIFIED)$/;
 
-/** The codes of a port that refuses, and of a name that does not resolve. */
+/** Node's error codes for a port that refuses connections, and for a host name that does not resolve. */
 const unreachableCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
 
 /** The errors at the bottom of a chain of causes: one for each IP address of the server that was tried. */

@@ -8,7 +8,7 @@ export interface HttpRequest {
   timeout: number;
 }
 
-/** A complete answer, to the last byte. Of a header that was sent several times, the first counts. */
+/** A complete answer, to the last byte. If a header was sent several times, this is its first value. */
 export interface HttpResponse {
   status: number;
   /** The header `Content-Type`; empty if there is none. */
@@ -18,11 +18,11 @@ export interface HttpResponse {
   body: Uint8Array;
 }
 
-/** Why there is no complete answer. The message may be that of Node or undici: clean it before showing it. */
+/** Why there is no complete answer. The message may come from Node or undici: clean it before showing it. */
 export class TransportError extends Error {
   override readonly name = 'TransportError';
   readonly kind: 'network' | 'timeout' | 'certificate' | 'too-large' | 'invalid-options';
-  /** Whether nothing is there that could answer: the port refuses, or the name does not resolve. */
+  /** Whether no server could be reached: the port refuses, or the host name does not resolve. */
   readonly isUnreachable: boolean;
 
   constructor(kind: TransportError['kind'], reason: string, isUnreachable = false) {
@@ -32,7 +32,7 @@ export class TransportError extends Error {
   }
 }
 
-/** The part of a client that carries requests. Tests put a simulated service in its place. */
+/** The part of a client that sends requests over the network. Tests replace it with a simulated service. */
 export interface Transport {
   /**
    * Makes one GET request and reads its whole body. Redirects are not followed.
@@ -42,7 +42,7 @@ export interface Transport {
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;
   /** How many requests can be under way at once: 20 over HTTP/1.1, any number over HTTP/2. */
   readonly capacity: number;
-  /** Closes the connections. Requests under way fail. */
+  /** Closes the connections. Requests in progress fail. */
   close(): Promise<void>;
 }
 
@@ -55,8 +55,8 @@ export interface TransportOptions {
   /** The name of the server in messages. @default 'the service' */
   server?: string;
   /**
-   * Whether to refuse an answer of status 200 that ends with its connection: nobody knows whether it was cut
-   * off. Makes requests over HTTP/1.1, whose headers tell. @default false
+   * Whether to fail for an answer of status 200 that ends with its connection, and so may be cut off. Makes
+   * all requests over HTTP/1.1, where headers show how an answer ends. @default false
    */
   refuseCloseDelimited?: boolean;
 }

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 
 export const userAgent = 'astro-snippets';
 
-/** The global under which the `fetch` of Node 22 and 24 looks up its dispatcher. */
+/** The name of the global in which the `fetch` of Node 22 and 24 finds its dispatcher. */
 const builtInDispatcher = Symbol.for('undici.globalDispatcher.1');
 
 let undici: typeof import('undici') | undefined;
@@ -19,7 +19,7 @@ let undici: typeof import('undici') | undefined;
 export function loadUndici(): typeof import('undici') {
   if (undici) return undici;
 
-  // Reading the global initializes the built-in fetch.
+  // Reading the global `Response` initializes the built-in fetch.
   if (Number.parseInt(process.versions.node, 10) >= 26) void globalThis.Response;
   const globals = globalThis as { [builtInDispatcher]?: unknown };
   const previousDispatcher = globals[builtInDispatcher];
@@ -43,7 +43,7 @@ function ignoreErrorsOfLateAnswers() {
     const { session } = stream;
     if (!session) return;
 
-    // The header tells a stream of our requests from one that Node makes for a late answer.
+    // Streams of our requests have our user agent; a stream that Node makes for a late answer has not.
     if (headers['user-agent'] === userAgent) ourSessions.add(session);
     else if (ourSessions.has(session)) stream.on('error', () => {});
   });
