@@ -70,7 +70,7 @@ export type RecordedSettings = Pick<
 
 /** The rules that a site applies to contents, as far as they can be recorded. */
 export interface RecordedRules extends Omit<HtmlRules, 'sanitize'> {
-  /** Whether the option `sanitize` is set: a function, which no record can have, so a change needs a build. */
+  /** Whether the option `sanitize` is set: a function, which no record can have, so changes need a build. */
   sanitizes: boolean;
   /** The hash of the edit links' script for a Content Security Policy; absent if pages have no such links. */
   editLinks?: string | undefined;

@@ -88,7 +88,7 @@ export function removeOtherPacks(manifest: string, packId?: string): void {
   }
 }
 
-/** The lock file of an output: beside the manifest, or in the system's `tmp` if a build empties its folder. */
+/** The lock file of an output: beside the manifest, or in `tmpdir()` if a build empties that folder. */
 export function lockFile(manifest: string, outDir: string): string {
   const [beside, elsewhere] = possibleLockFiles(manifest);
   return contains(outDir, manifest) ? elsewhere : beside;
