@@ -7,7 +7,8 @@ const [packed] = JSON.parse(
   execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { encoding: 'utf8' }),
 );
 const files = new Set<string>(packed.files.map(({ path }: { path: string }) => path));
-const most = 300;
+// Each module of src is two files, its code and its types. The pages and what is around them are about 30.
+const most = 400;
 
 const dead = [...files]
   .filter((file) => file.endsWith('.md'))
