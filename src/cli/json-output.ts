@@ -170,7 +170,7 @@ export type WatchEvent =
   | { event: 'written'; written: WrittenFile[] }
   /** Only a build can update something: printed once, until that changes. */
   | { event: 'not-written'; notWritten: NotWritten[] }
-  /** The check failed: printed once for each kind of trouble. */
+  /** A turn of `watch` failed: printed once for each kind of failure, until a turn succeeds. */
   | { event: 'trouble'; error: Failure }
   /** The check succeeded after trouble. */
   | { event: 'recovered' }

@@ -95,7 +95,7 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   if (Object.getOwnPropertySymbols(value).length > 0) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  // Other realms, such as a test runner's, have another Object.prototype: only its null prototype is tested.
+  // An object of another realm, such as a test runner's, has another Object.prototype. That has no prototype, either.
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 

@@ -59,7 +59,7 @@ export class SnippetError extends Error {
   readonly reason: string;
   /** The snippet that was asked for; `undefined` if the failure is not about one. */
   readonly snippetId: number | undefined;
-  /** The variant that was asked last; `undefined` if none was. */
+  /** The variant that the last request went to; `undefined` if no request was made. */
   readonly variant: Variant | undefined;
   /** Requests made for this snippet, to both variants. */
   readonly attempts: number;

@@ -43,7 +43,7 @@ export class SnippetMemory {
   readonly #warn: (line: string) => void;
   /** Snippets by whether they are shown as HTML, and by the keys of their requests. */
   readonly #snippets = new Map<string, RememberedSnippet>();
-  /** The snippets of pages, and when these last asked for changes, by the hashes of the pages. */
+  /** What open pages show, by the hash of each page: its snippets, and when the page last asked for changes. */
   readonly #pages = new Map<string, { snippets: readonly RememberedSnippet[]; askedAt: number }>();
   /** How often the CSS for the classes of snippets has changed: part of each hash, so that pages reload. */
   #styleChanges = 0;

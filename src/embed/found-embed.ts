@@ -38,7 +38,7 @@ export interface InsertionFormat {
   mark?: string | undefined;
 }
 
-/** Returns the key of a format. Formats in which content is written alike have the same key. */
+/** Returns a string that is the same for formats in which content is written alike. */
 export const formatKey = ({ as, layers, mark }: InsertionFormat): string => `${as} ${layers.join()} ${mark}`;
 
 /** The part of a found embed that is needed to replace it. */

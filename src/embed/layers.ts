@@ -66,7 +66,7 @@ const json: Decoder = {
   escaped:
     /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|[^ux])/gs,
   decode(sequence) {
-    // JavaScript has `\x3c`, and may escape any character, neither of which `JSON.parse` reads.
+    // JavaScript has `\x3c`, and may escape any character. `JSON.parse` reads neither, so both are decoded here.
     const unicodeEscape = sequence.replace('\\x', '\\u00');
     if (!/^\\[unrtbf]/.test(unicodeEscape)) return sequence.slice(1);
     return toByteString(JSON.parse(`"${unicodeEscape}"`));

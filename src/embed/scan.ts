@@ -226,7 +226,7 @@ class MarkupScanner implements MarkupVisitor<MarkupContext> {
     }
   }
 
-  /** Reads the attributes of a tag, if an embed or a language may be in them. */
+  /** Reads the attributes of a tag, if an embed or `lang` may be among them. */
   #relevantAttributes(tag: Tag): readonly Attribute[] {
     const { text } = this.#source;
     const { name, start, end } = tag;

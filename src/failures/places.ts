@@ -7,7 +7,7 @@ export interface PlacedRequest {
   request: SnippetRequest;
   /** All files and collection entries with an embed of the snippet, each once. */
   places: string[];
-  /** The places with an embed that has no children to show instead. */
+  /** The places with an embed that has no children to show if the snippet fails. */
   placesWithoutChildren: string[];
   /** The places at which every embed of the snippet is optional: it may be missing there. */
   optionalPlaces?: Set<string>;

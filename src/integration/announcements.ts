@@ -10,7 +10,7 @@ import type { FileEmbed } from '../snippets/read-embeds.ts';
 /** A snippet that `<Snippet>` has rendered on a page, but whose embed is not in the output. */
 export interface LostEmbed extends InvalidEmbed {
   id: string;
-  /** The names of the page's files; empty if they are not known. */
+  /** The output files that the page's route may have been written to; empty if they are not known. */
   files: string[];
 }
 

@@ -44,7 +44,7 @@ export async function inlineOutput(
     await publishImages(site, manifest);
     return manifest;
   } catch (error) {
-    // Close first: an answer to an aborted HTTP/2 stream would crash Node, and the report of failures
+    // Close the connections before anything else: an answer to an aborted HTTP/2 stream would crash Node, and the report of failures
     // would be lost.
     await site.fetcher.close().catch(() => {});
     // A page may be written in part only, so what is unfinished is removed.

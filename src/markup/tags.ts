@@ -84,7 +84,7 @@ export function readAttribute(
 
 /** Decodes an attribute's value in a byte string, as a browser reads it. */
 export function decodeAttribute(byteString: string): string {
-  // Most values are numbers or empty, and need no decoding.
+  // Most values of embeds are numbers or empty, so decoding is skipped for them.
   if (!/[&\x80-\xff]/.test(byteString)) return byteString;
   return decodeHTMLAttribute(Buffer.from(byteString, 'latin1').toString());
 }

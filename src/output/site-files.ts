@@ -23,7 +23,7 @@ export interface ScannableFile extends SiteFile {
 
 /** A script, style sheet or source map, or a file that the site excludes. No embed is replaced in it. */
 export interface UnscannedFile extends SiteFile {
-  /** Whether an embed in it deserves a warning: the file is a script or a style sheet. */
+  /** Whether the file is a script or a style sheet: an embed there is a warning, as it is not replaced. */
   readonly isCode: boolean;
 }
 

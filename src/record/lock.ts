@@ -200,7 +200,10 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** When a process started: on Linux, field 22 of its `stat`. The name before may contain any characters. */
+/**
+ * When a process started: on Linux, field 22 of `/proc/<pid>/stat`. The program's name, field 2, may contain blanks
+ * and parentheses, so fields are counted from the last parenthesis.
+ */
 function startTimeOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -135,9 +135,9 @@ export interface Snapshot {
 
 /** An entry of a collection, and the snippet that it is. */
 export interface RecordedEntry extends CollectionEntry {
-  /** The index of the snippet. */
+  /** The index of the snippet in `snippets`. */
   snippet: number;
-  /** The hash of the content that the entry shows. */
+  /** The hash of the snippet's content that this entry of a collection shows. */
   content: string;
 }
 

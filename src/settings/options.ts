@@ -154,7 +154,7 @@ export type ParsedOptions = Omit<SnippetsOptions, keyof OptionsWithDefaults> & O
  * asks for each place.
  */
 export interface HtmlRules extends Pick<ParsedOptions, 'sanitize' | 'scripts' | 'strict'> {
-  /** Whether the classes that a snippet uses are collected. */
+  /** Whether the CSS classes that a snippet uses are collected, for tools that make CSS. */
   classes?: boolean | undefined;
   /** How inline scripts and styles are treated: not at all, with a warning, or with hashes in the policy. */
   policy: 'none' | 'warn' | 'hash';

@@ -113,7 +113,7 @@ export function checkBundle(
 /** Whether a module holds the entries of all collections. */
 export const isCollectionStore = (id: string): boolean => id.endsWith('astro:data-layer-content');
 
-/** Astro's modules that import all of a collection, shown or not: `post.mdx?astroPropagatedAssets`. */
+/** Astro's modules that import every entry of a collection, even one that no page shows, so they prove nothing. */
 const contentModules =
   /astro:content|astro:asset-imports|content-modules\.mjs|data-layer|[?&]astro(?:Content|PropagatedAssets)/;
 

@@ -53,7 +53,7 @@ export async function inline(
 async function refuseAstroOutput(cwd: string, folder: string, recordFile: string) {
   const lastRecord = lastRecordFile(recordFile);
   const { manifest } = await readManifest(lastRecord);
-  // Only the record of an Astro build says how the site writes URLs, so any other output is accepted.
+  // A record that says how the site writes URLs is that of an Astro build, which `refresh` updates.
   if (!manifest?.urls) return;
   throw userError(
     'unusable-output',

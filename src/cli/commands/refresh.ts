@@ -107,7 +107,7 @@ const lockOutput = (cli: Cli, { recordFile, manifest }: FetchedChanges) =>
 
 /** Runs the command of `--after`, and notes its success. It may be a build, which locks the output itself. */
 async function runAfter(cli: Cli, changes: FetchedChanges, command: string, written: ChangedFiles) {
-  // If an earlier command has not succeeded, its files are not on record, so any file may have changed.
+  // If the `--after` command of an earlier refresh failed, what it was run for is not on record: it may be any file.
   const changedFiles = changes.manifest.afterPending ? undefined : written;
   const status = await runWithLists(cli, command, changedFiles);
   if (status !== 0) return status;

@@ -7,7 +7,7 @@ import type { Endpoint } from './endpoint.ts';
 /** An endpoint that a snippet may be asked of, and how the snippet has fared there. */
 export interface Route {
   readonly endpoint: Endpoint;
-  /** The number of attempts here that failed in a way that may be temporary. */
+  /** The number of attempts at this endpoint that failed in a way that may be temporary. */
   failures: number;
   /** The number of failures that count against the snippet, as the endpoint answered others at that time. */
   conclusiveFailures: number;

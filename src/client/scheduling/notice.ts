@@ -17,7 +17,7 @@ export type Notice =
 
 /** The number of requests that a client has made so far. */
 export interface Counts {
-  /** HTTP requests, with retries. */
+  /** How many HTTP requests were sent, with retries. */
   requests: number;
   /** Requests that repeated a failed request to the same variant. */
   retries: number;

@@ -7,7 +7,7 @@ import type { SiteChanges, TraceFinder } from './finder.ts';
 /** A shorter text (in characters) may be in a file by chance, so its neighbors have to be there, too. */
 const unambiguousLength = 16;
 
-/** How many characters on each side count as the neighbors of a short text. */
+/** How many characters on each side of a short text have to be there, too. */
 const neighborCharacters = 24;
 
 /** Escapes a text as a kind of file, such as JSON or HTML, may have it. */
