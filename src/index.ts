@@ -57,15 +57,16 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
 
   /** Begins the build or dev server when Vite first reads the environment, and passes later changes on. */
   const readEnvironment = async (environment: Environment, files: EnvironmentFiles) => {
-    const session = (dev ?? build)?.session;
-    if (session) return session.updateEnvironment(environment, files);
-    // A dev server and a build need different code, so only one of the two modules is loaded.
+    // A dev server and a build need different code, so only one of the two modules is loaded. Vite may read the
+    // environment again while the module loads, so whether there is a run already is decided afterwards.
     if (command === 'dev') {
       const { DevRun } = await import('./dev/dev-run.ts');
-      dev = new DevRun(openedSite(), environment, files);
+      if (dev) dev.session.updateEnvironment(environment, files);
+      else dev = new DevRun(openedSite(), environment, files);
     } else {
       const { BuildRun } = await import('./integration/build-run.ts');
-      build = new BuildRun(openedSite(), environment, files);
+      if (build) build.session.updateEnvironment(environment, files);
+      else build = new BuildRun(openedSite(), environment, files);
     }
   };
 
