@@ -5,7 +5,7 @@ import { pathFrom } from '../files/paths.ts';
 import type { StagedFiles } from '../files/staged-files.ts';
 import type { GeneratedSite } from '../inlining/generated-site.ts';
 import { recordSite } from '../inlining/record-site.ts';
-import type { Manifest } from '../record/manifest.ts';
+import type { Manifest, RecordedFile } from '../record/manifest.ts';
 import { writeManifest } from '../record/manifest-file.ts';
 import type { FolderInlining } from './folder-inlining.ts';
 import { unfinishedPath } from './last-run.ts';
@@ -42,11 +42,13 @@ export async function publishFolder(
 
 /** Makes a record from before the files are written: their old hashes, and the new ones as expected. */
 function announceFiles(record: Manifest, previousHashes: ReadonlyMap<string, string>): Manifest {
-  const files = record.files.map((file) => ({
-    ...file,
-    hash: previousHashes.get(file.name) ?? file.hash,
-    expectedHashes: [file.hash],
-  }));
+  const files = record.files.map(
+    (file): RecordedFile => ({
+      ...file,
+      hash: previousHashes.get(file.name) ?? file.hash,
+      expectedHashes: [file.hash],
+    }),
+  );
   return { ...record, files };
 }
 
