@@ -118,6 +118,81 @@ test('the first of two Retry-After headers is used', async () => {
   expect(notices).toEqual([{ kind: 'held', origin: server.origin, milliseconds: 7_000 }]);
 });
 
+describe('interim answers before the final one are passed over', () => {
+  const interim = (status: number) => `HTTP/1.1 ${status} Interim\r\nLink: </a>; rel=preload\r\n\r\n`;
+  const final = `HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(content)}\r\n\r\n${content}`;
+  const many = (count: number) => Array.from({ length: count }, () => 100);
+
+  test.for([[103], [100], [100, 103], [103, 100], [102, 100, 199, 100], many(50)])(
+    '%j over HTTP/1.1',
+    async (statuses) => {
+      const server = await serve(
+        rawServer((socket) => void socket.write(statuses.map(interim).join('') + final)),
+      );
+      const client = clientOf(server, { limits: { attempts: 1 } });
+      // The second request uses the same connection.
+      for (const id of [1, 2]) expect((await client.get(id)).content).toContain('Grüße');
+      expect(server.connections()).toBe(1);
+    },
+  );
+
+  test('cut at any byte', async () => {
+    const answer = Buffer.from(interim(100) + interim(103) + interim(100) + final);
+    const server = await serve(
+      rawServer(async (socket, request) => {
+        const [, id] = /snippets\/(\d+)/.exec(request) ?? [];
+        socket.setNoDelay(true);
+        socket.write(answer.subarray(0, Number(id)));
+        await setTimeout(5);
+        socket.write(answer.subarray(Number(id)));
+      }),
+    );
+    const client = clientOf(server, { limits: { attempts: 1 } });
+    const ids = Array.from({ length: answer.length - 1 }, (_, index) => index + 1);
+    await Promise.all(ids.map((id) => client.get(id)));
+  });
+
+  test('a body that looks like one stays', async () => {
+    const body = interim(100);
+    const server = await serve(
+      rawServer(async (socket) => {
+        socket.write(`${interim(100)}HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`);
+        await setTimeout(5);
+        socket.write(body);
+      }),
+    );
+    const transport = httpsTransport({ ca: certificate.ca, concurrency: 1, limits: defaultLimits });
+    closeAfterwards(transport);
+    const request = { url: server.origin, headers: {}, timeout: 10_000 };
+    const { body: read } = await transport.send(request, new AbortController().signal);
+    expect(Buffer.from(read).toString()).toBe(body);
+  });
+
+  test('over HTTP/2', async () => {
+    const server = await serve(
+      httpServer((request, response) => {
+        response.writeContinue();
+        response.stream.additionalHeaders({ ':status': 103 });
+        response.stream.additionalHeaders({ ':status': 102 });
+        fine(request, response);
+      }),
+    );
+    expect((await clientOf(server, { limits: { attempts: 1 } }).get(1)).content).toContain('Grüße');
+  });
+
+  test.for([100, 103])('but not an endless series of %i', async (status) => {
+    const server = await serve(
+      rawServer((socket) => {
+        const timer = setInterval(() => socket.write(interim(status).repeat(100)), 1);
+        socket.on('close', () => clearInterval(timer));
+      }),
+    );
+    const error = await failureOf(clientOf(server, { limits: { attempts: 1 } }).get(1));
+    expect(error).toMatchObject({ code: 'network' });
+    expect(error.message).toContain('more than 1000 interim answers');
+  });
+});
+
 test('each failure tells whether the service could be reached', async () => {
   const transport = httpsTransport({ ca: certificate.ca, concurrency: 1, limits: defaultLimits });
   closeAfterwards(transport);

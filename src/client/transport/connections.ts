@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net';
-import tls from 'node:tls';
+import tls, { type TLSSocket } from 'node:tls';
 import type { Agent, buildConnector, Dispatcher, Pool } from 'undici';
 import { timerLength } from '../clock.ts';
 import { initialConcurrency } from '../limits.ts';
+import { acceptContinue } from './interim-answers.ts';
 import { TransportError, type TransportOptions } from './transport.ts';
 import { loadUndici } from './undici.ts';
 
@@ -31,9 +32,9 @@ export function createDispatcher(options: TransportOptions, sockets: Set<Socket>
     bodyTimeout: idleTimeout,
     maxResponseSize: limits.bodyBytes,
     connect: buildConnector({ timeout: connectTimeout, ...tlsOptions }),
-    // Sockets are noted here, not in `connect` above: undici replaces that connector for tunnels of a proxy.
+    // Sockets are handled here, not in `connect` above: undici replaces that connector for tunnels of a proxy.
     factory(origin, { connect, ...poolOptions }: Pool.Options) {
-      const connector = rememberSockets(connect as buildConnector.connector, sockets);
+      const connector = withSockets(connect as buildConnector.connector, sockets);
       return new Pool(origin, { ...poolOptions, connect: connector });
     },
   };
@@ -69,13 +70,16 @@ function verifiedTls(ca: TransportOptions['ca'], allowH2: boolean) {
   return { ...tlsOptions, secureContext: tls.createSecureContext({ ca: allAuthorities }) };
 }
 
-/** Wraps a connector, so that `sockets` holds each socket as long as it is open. */
-function rememberSockets(connect: buildConnector.connector, sockets: Set<Socket>): buildConnector.connector {
+/** Wraps a connector, so that `sockets` holds each socket as long as it is open, and 100 Continue is accepted. */
+function withSockets(connect: buildConnector.connector, sockets: Set<Socket>): buildConnector.connector {
   return (target, callback) =>
     connect(target, (...result) => {
       const [, socket] = result;
       // After an error, `socket` is `undefined`, although undici's type says `null`.
-      if (socket) sockets.add(socket.once('close', () => sockets.delete(socket)));
+      if (socket) {
+        sockets.add(socket.once('close', () => sockets.delete(socket)));
+        if ((socket as TLSSocket).alpnProtocol !== 'h2') acceptContinue(socket);
+      }
       callback(...result);
     });
 }

@@ -4,6 +4,7 @@ import type { Dispatcher } from 'undici';
 import { timerLength } from '../clock.ts';
 import { initialConcurrency } from '../limits.ts';
 import { createDispatcher } from './connections.ts';
+import { maxInterimAnswers } from './interim-answers.ts';
 import { toTransportError } from './network-errors.ts';
 import { type HttpResponse, type Transport, TransportError, type TransportOptions } from './transport.ts';
 import { loadUndici, userAgent } from './undici.ts';
@@ -17,14 +18,23 @@ export function httpsTransport(options: TransportOptions): Transport {
   return {
     async send({ url, headers, timeout }, signal) {
       // undici's timeouts only end silence, so a signal limits the whole time of an answer that trickles in.
-      const timeoutController = new AbortController();
-      const timer = setTimeout(() => timeoutController.abort(), timerLength(timeout));
+      const controller = new AbortController();
+      const end = (kind: TransportError['kind'], reason: string) =>
+        controller.abort(new TransportError(kind, reason));
+      const lateness = `no complete answer within ${Math.round(timeout) / 1000} s`;
+      const timer = setTimeout(() => end('timeout', lateness), timerLength(timeout));
+      let interimAnswers = 0;
       try {
         dispatcher ??= createDispatcher(options, sockets);
         const response = await loadUndici().request(url, {
           dispatcher,
-          signal: AbortSignal.any([signal, timeoutController.signal]),
+          signal: AbortSignal.any([signal, controller.signal]),
           headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': userAgent },
+          onInfo() {
+            interimAnswers += 1;
+            if (interimAnswers <= maxInterimAnswers) return;
+            end('network', `${server} sent more than ${maxInterimAnswers} interim answers (1xx)`);
+          },
         });
         const body = await response.body.bytes();
         if (refuseCloseDelimited && response.statusCode === 200 && isCloseDelimited(response)) {
@@ -33,9 +43,7 @@ export function httpsTransport(options: TransportOptions): Transport {
         return toHttpResponse(response, body);
       } catch (error) {
         signal.throwIfAborted();
-        if (timeoutController.signal.aborted) {
-          throw new TransportError('timeout', `no complete answer within ${Math.round(timeout) / 1000} s`);
-        }
+        controller.signal.throwIfAborted();
         throw error instanceof TransportError ? error : toTransportError(error, options.limits, server);
       } finally {
         clearTimeout(timer);
