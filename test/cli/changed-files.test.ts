@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { copyFile, rm } from 'node:fs/promises';
+import { copyFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runWithLists } from '../../src/cli/deploy/run-command.ts';
@@ -7,6 +7,7 @@ import { steppedClock } from '../support/service/clock.ts';
 import { copyOfEverything, type Everything } from '../support/site/everything.ts';
 import { createFolder, folderWith } from '../support/site/folder.ts';
 import { cli, testContext } from '../support/tools/cli.ts';
+import { exits } from '../support/tools/exits.ts';
 
 // Writes down what a command is told.
 const script = `import { appendFileSync, readFileSync } from 'node:fs';
@@ -77,6 +78,42 @@ describe('the command of check --exec is told', () => {
     await rm(site.record);
     await check();
     expect(told()).toEqual([unknown, unknown]);
+  });
+
+  describe('what differs from what it has deployed last, although no snippet has changed:', () => {
+    test.for([
+      ['the files of a refresh', true, ['refresh'], first],
+      ['any file after a refresh if it has deployed nothing yet', false, ['refresh'], unknown],
+      ['the files of a refresh with --after', true, ['refresh', '--after', 'exit 0'], first],
+    ] as const)('%s', async ([, hasChecked, refresh, expected]) => {
+      if (hasChecked) expect((await check()).exitCode).toBe(0);
+      expect(await site.list('.')).not.toContain('told');
+      publish(1);
+      expect((await site.run(...refresh)).exitCode).toBe(0);
+      expect(await exits(0, check())).toContain('The output is not what --exec has deployed last.');
+      expect(told()).toEqual([expected]);
+      expect(await exits(0, check())).not.toContain('--exec');
+      expect(told()).toEqual([expected]);
+    });
+
+    test('any file after another build, until the command succeeds', async () => {
+      expect((await check()).exitCode).toBe(0);
+      const record = JSON.parse(await readFile(site.record, 'utf8'));
+      await writeFile(site.record, JSON.stringify({ ...record, builtAt: '2030-01-01T00:00:00.000Z' }));
+      expect((await check(7)).exitCode).toBe(7);
+      expect((await check()).exitCode).toBe(0);
+      expect((await check()).exitCode).toBe(0);
+      expect(told()).toEqual([unknown, unknown]);
+    });
+
+    test('the files of a refresh, together with those of a snippet that has changed since', async () => {
+      expect((await check()).exitCode).toBe(0);
+      publish(1);
+      expect((await site.run('refresh')).exitCode).toBe(0);
+      publish(2);
+      expect((await check()).exitCode).toBe(0);
+      expect(told()).toEqual([all]);
+    });
   });
 
   test('the same files again after it has failed, with those that have changed since', async () => {

@@ -10,6 +10,7 @@ import {
   deploy,
   deployPending,
   markForDeploy,
+  needsDeploy,
   readDeployed,
 } from '../deploy/deployments.ts';
 import type { CheckOutput, NotWritten } from '../json-output.ts';
@@ -31,20 +32,28 @@ export async function check(cli: Cli, { exec }: { exec?: string }): Promise<void
   await showChanges(cli, project, { ignoresDeploy: isInsideCommand(cli, project.recordFile) });
 }
 
-/** Checks, and runs a command if something has changed or there is no usable record, until it succeeds. */
+/**
+ * Checks, and runs a command if something has changed, if the output is not what was deployed last, or if there
+ * is no usable record; until it succeeds.
+ */
 async function checkAndDeploy(cli: Cli, exec: string) {
   const { terminal } = cli;
   await withCommandLock(cli, findRecord(cli), async (inner) => {
-    const result = await showChanges(inner, await readProject(inner)).catch((thrown: unknown) => {
+    const project = await readProject(inner);
+    const result = await showChanges(inner, project).catch((thrown: unknown) => {
       if (toFailureResult(thrown).exitStatus !== exitCodes.needsBuild) throw thrown;
       terminal.showFailure(thrown);
       return undefined;
     });
-    if (result?.exitStatus === exitCodes.ok) return;
+    // Marking also begins the list of what is deployed, so that the next check notices a refresh or a build.
+    await markForDeploy(project, result && changedFilesOf(result));
+    if (result?.exitStatus === exitCodes.ok) {
+      if (!(await needsDeploy(project))) return;
+      terminal.printError('The output is not what --exec has deployed last. Running its command.');
+    }
 
     const hasFailed = result?.unfinished.includes(deployPending);
     if (hasFailed) terminal.printError('The last --exec command failed. Running it again.');
-    await markForDeploy(await readProject(inner), result && changedFilesOf(result));
     const status = await deploy(inner, exec);
     terminal.exitStatus = status;
 

@@ -18,7 +18,8 @@ import { type ChangedFiles, runWithLists } from './run-command.ts';
  * 2. `needsDeploy` compares this file with the record.
  * 3. `deploy` notes that a command begins, runs it, and on success notes the hashes of the files.
  *
- * If there is no such file, `--exec` was never used, and the output of the record counts as deployed.
+ * If there is no such file, `--exec` was never used, and the output of the record counts as deployed, unless it
+ * was refreshed: nobody knows whether that was deployed.
  */
 interface Deployed {
   /** The `builtAt` of the record; absent if any file may differ from what is deployed, as after a build. */
@@ -44,7 +45,7 @@ export const deployPending: NotWritten = {
 /** Whether the command of `--exec` has to run. Never while the command of `--after` has yet to succeed. */
 export async function needsDeploy({ recordFile, manifest }: Project): Promise<boolean> {
   if (!manifest || manifest.afterPending) return false;
-  const deployed = (await readDeployed(recordFile)) ?? toDeployed(manifest);
+  const deployed = (await readDeployed(recordFile)) ?? assumeDeployed(manifest);
   return deployed.hasBegun === true || changedSince(deployed, manifest)?.length !== 0;
 }
 
@@ -55,7 +56,7 @@ export async function needsDeploy({ recordFile, manifest }: Project): Promise<bo
  */
 export async function markForDeploy(project: Project, changedFiles: ChangedFiles): Promise<void> {
   const { recordFile, manifest } = project;
-  const deployed = (await readDeployed(recordFile)) ?? toDeployed(manifest);
+  const deployed = (await readDeployed(recordFile)) ?? assumeDeployed(manifest);
   const marked = Object.fromEntries(changedFiles?.map(({ file }) => [file, '']) ?? []);
   const files = { ...deployed.files, ...marked };
   writeDeployed(recordFile, { ...deployed, builtAt: changedFiles && deployed.builtAt, files });
@@ -70,7 +71,7 @@ export async function markForDeploy(project: Project, changedFiles: ChangedFiles
 export async function deploy(cli: Cli, command: string): Promise<number> {
   const project = await readProject(cli);
   const current = toDeployed(project.manifest);
-  const deployed = (await readDeployed(project.recordFile)) ?? current;
+  const deployed = (await readDeployed(project.recordFile)) ?? assumeDeployed(project.manifest);
   const begun: Deployed = { ...deployed, hasBegun: true };
   writeDeployed(project.recordFile, begun);
   const status = await runWithLists(cli, command, changedSince(deployed, project.manifest));
@@ -101,6 +102,11 @@ function changedSince(deployed: Deployed, manifest: Manifest | undefined): Chang
 function toDeployed(manifest: Manifest | undefined): Deployed {
   const files = manifest?.files.map(({ name, hash }) => [name, hash]) ?? [];
   return { builtAt: manifest?.builtAt, files: Object.fromEntries(files) };
+}
+
+/** What counts as deployed if `--exec` was never used. */
+function assumeDeployed(manifest: Manifest | undefined): Deployed {
+  return { ...toDeployed(manifest), ...(manifest?.refreshedAt && { builtAt: undefined }) };
 }
 
 /** @returns `undefined` if `--exec` was never used. A damaged file means that nothing was deployed. */
