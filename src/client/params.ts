@@ -1,4 +1,4 @@
-import { cleanText, reasonOf } from '../text/clean-text.ts';
+import { cleanText, quote, reasonOf } from '../text/clean-text.ts';
 import { containsKnownKey } from '../text/known-keys.ts';
 import { SnippetError } from './snippet-error.ts';
 
@@ -89,7 +89,7 @@ function canonicalCopy(value: unknown, path: string, ancestors: readonly object[
 }
 
 const pathTo = (holder: string, key: string) =>
-  /^[A-Za-z_$][\w$]*$/.test(key) ? `${holder}.${key}` : `${holder}[${cleanText(JSON.stringify(key))}]`;
+  /^[A-Za-z_$][\w$]*$/.test(key) ? `${holder}.${key}` : `${holder}[${quote(key)}]`;
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;

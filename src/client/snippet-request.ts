@@ -1,4 +1,4 @@
-import { cleanText } from '../text/clean-text.ts';
+import { quote } from '../text/clean-text.ts';
 import { canonicalParams, kindOf, type Params, parseParams } from './params.ts';
 import { SnippetError } from './snippet-error.ts';
 
@@ -49,12 +49,14 @@ export function parseSnippetId(value: unknown): number {
   if (typeof id === 'number' && Number.isSafeInteger(id) && id > 0) return id;
 
   if (value === undefined) throw new SnippetError('invalid-id', 'The snippet id is missing.');
-  const description = describeValue(value);
-  throw new SnippetError('invalid-id', `A snippet id must be a positive whole number, not ${description}.`);
+  // No white space is taken off: an id that is written in two ways would be looked for in one of them.
+  const hasSpace = typeof value === 'string' && value.trim() !== value;
+  const expected = `a positive whole number${hasSpace ? ' without white space' : ''}`;
+  throw new SnippetError('invalid-id', `A snippet id must be ${expected}, not ${describeValue(value)}.`);
 }
 
 function describeValue(value: unknown): string {
-  if (typeof value === 'string') return `"${cleanText(value)}"`;
+  if (typeof value === 'string') return quote(value);
   if (typeof value === 'number' || typeof value === 'bigint') return `the ${typeof value} ${value}`;
   return kindOf(value);
 }

@@ -1,5 +1,5 @@
 import { userError } from '../failures/errors.ts';
-import { cleanText, reasonOf } from '../text/clean-text.ts';
+import { quote, reasonOf } from '../text/clean-text.ts';
 
 /**
  * Calls the option `editUrl` for a snippet.
@@ -27,7 +27,7 @@ export function editUrlOf(
     if (parsed && isAllowed(parsed)) return url;
   }
 
-  const returned = typeof url === 'string' ? `"${cleanText(url)}"` : `a value of type ${typeof url}`;
+  const returned = typeof url === 'string' ? quote(url) : `a value of type ${typeof url}`;
   throw userError(
     'invalid-options',
     `The function editUrl returned ${returned} for snippet ${id}, which is no URL that a page can link to.`,

@@ -4,7 +4,7 @@ import type { Driver } from 'unstorage';
 import { z } from 'zod';
 import { defaultPatience } from '../client/limits.ts';
 import { userError } from '../failures/errors.ts';
-import { cleanText } from '../text/clean-text.ts';
+import { quote } from '../text/clean-text.ts';
 import { parseDuration } from '../text/format.ts';
 import type { ParsedOptions, SnippetsOptions } from './options.ts';
 
@@ -134,7 +134,7 @@ function describeIssue(issue: z.core.$ZodIssue, parentPath: readonly PropertyKey
     return issue.errors.at(-1)?.flatMap((nested) => describeIssue(nested, path)) ?? [];
   }
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => `"${cleanText([...path, key].join('.'))}" is not an option`);
+    return issue.keys.map((key) => `${quote([...path, key].join('.'))} is not an option`);
   }
   return [`${path.join('.') || 'the options'}: ${issue.message}`];
 }

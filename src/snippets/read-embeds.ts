@@ -8,7 +8,7 @@ import type { EmbedNote, InvalidEmbed } from '../failures/embed-notes.ts';
 import { isSnippetFailure, SiteError } from '../failures/errors.ts';
 import { lineFinder } from '../files/lines.ts';
 import type { ParsedOptions } from '../settings/options.ts';
-import { reasonOf } from '../text/clean-text.ts';
+import { quote, reasonOf } from '../text/clean-text.ts';
 import { andMore, faultTexts, warningTexts } from './embed-messages.ts';
 import { addUse, type SnippetUses } from './snippet-use.ts';
 
@@ -116,11 +116,13 @@ function parseEmbedRequest({ attributes, inIsland, misspelled }: FoundEmbed): Sn
   const { id, params, as = 'html', optional = 'false' } = attributes;
   const request = parseRequest(id, params);
   if (as !== 'html' && as !== 'text') {
-    throw new SiteError('invalid-as', 'The attribute `as` of an embed must be "html" or "text".');
+    const flaw = `must be "html" or "text", not ${quote(as)}`;
+    throw new SiteError('invalid-as', `The attribute \`as\` of an embed ${flaw}.`);
   }
   // Frameworks write a boolean attribute in one of these ways, so all are allowed.
   if (!/^(?:optional|true|false)?$/.test(optional)) {
-    throw new SiteError('invalid-optional', 'The attribute `optional` of an embed takes no value.');
+    const flaw = `takes no value, and has ${quote(optional)}`;
+    throw new SiteError('invalid-optional', `The attribute \`optional\` of an embed ${flaw}.`);
   }
   if (inIsland) {
     const place = "in an island's own markup, and would vanish when the island hydrates";

@@ -42,12 +42,23 @@ export const reasonOf = (thrown: unknown): string =>
   cleanText(String((thrown as Error | undefined)?.message ?? thrown));
 
 /** Writes JSON whose strings are safe to show and keep their meaning: characters are escaped, not removed. */
-export function cleanJson(value: unknown, indent = 2): string {
-  const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return JSON.stringify(value, hideKeysInValue, indent)
-    .replace(unprintableInLines, (character) => character.replace(/./gs, escapeUnit))
+export const cleanJson = (value: unknown, indent = 2): string =>
+  JSON.stringify(value, hideKeysInValue, indent)
+    .replace(unprintableInLines, escapeCharacter)
     .replace(runnerCommand, '#\\u0023');
+
+/**
+ * Quotes text from outside in a message about what is wrong with it. Unlike `cleanText`, this shows white space around
+ * the text, and escapes what no one could see: no-break spaces, and characters without a width.
+ */
+export function quote(text: string): string {
+  const isCut = text.length > maxLength;
+  const shown = hideKnownKeys(text.slice(0, maxLength), isCut);
+  return cleanJson(isCut ? `${shown}…` : shown).replace(/(?! )\p{Z}/gu, escapeCharacter);
 }
+
+const escapeCharacter = (character: string) =>
+  character.replace(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /**
  * Hides API keys in text without escape sequences, and puts a space into commands of CI runners, so that they

@@ -28,6 +28,18 @@ test.for([
 });
 
 test.for([
+  [' 42 ', 'a positive whole number without white space, not " 42 ".'],
+  ['42\n', 'a positive whole number without white space, not "42\\n".'],
+  ['\u00a042', 'a positive whole number without white space, not "\\u00a042".'],
+  ['42\u200b', 'a positive whole number, not "42\\u200b".'],
+  ['042', 'a positive whole number, not "042".'],
+  ['', 'a positive whole number, not "".'],
+  ['٤٢', 'a positive whole number, not "٤٢".'],
+] as const)('the id %j is refused with what is wrong', ([value, said]) => {
+  expect(rejection(() => parseSnippetId(value)).message).toBe(`A snippet id must be ${said}`);
+});
+
+test.for([
   ['https://x.test', 'https://x.test/snippets/42/render'],
   ['https://x.test/', 'https://x.test/snippets/42/render'],
   ['https://x.test/a/b', 'https://x.test/a/b/snippets/42/render'],

@@ -29,6 +29,8 @@ test.for([
   [{ cache: { maxAge: 'soon' } }, 'maxAge: must be a duration with its unit'],
   [{ cache: { driver: 'redsi' } }, 'must be the name of an unstorage driver'],
   [{ cache: { url: 'redis://x' } }, '"cache.url" is not an option'],
+  [{ 'scripts ': 'strip' }, '"scripts " is not an option'],
+  [{ 'strict\u200b': true }, '"strict\\u200b" is not an option'],
   [{ sanitize: 'x' }, 'sanitize: must be a function'],
   [{ scripts: 'no' }, 'scripts: '],
   [{ csp: true }, 'csp: '],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cleanText } from '../../src/text/clean-text.ts';
+import { cleanText, quote } from '../../src/text/clean-text.ts';
 
 test.for([
   ['plain', 'plain'],
@@ -14,6 +14,24 @@ test.for([
   ['Zoë 💡 日本語', 'Zoë 💡 日本語'],
 ] as const)('cleaned text of %j is %j', ([text, clean]) => {
   expect(cleanText(text)).toBe(clean);
+});
+
+test.for([
+  ['plain', '"plain"'],
+  [' 42 ', '" 42 "'],
+  ['42\n', '"42\\n"'],
+  ['42\u00a0', '"42\\u00a0"'],
+  ['\u300042', '"\\u300042"'],
+  ['42\u200b', '"42\\u200b"'],
+  ['\u202e24', '"\\u202e24"'],
+  ['\u001b[31mred', '"\\u001b[31mred"'],
+  ['\ud800', '"\\ud800"'],
+  ['a"b\\', '"a\\"b\\\\"'],
+  ['##[group]', '"#\\u0023[group]"'],
+  ['Zoë 💡 日本語', '"Zoë 💡 日本語"'],
+  ['é'.repeat(301), `"${'é'.repeat(300)}…"`],
+] as const)('%j is quoted with all of its characters to be seen', ([text, quoted]) => {
+  expect(quote(text)).toBe(quoted);
 });
 
 test('cleaned text is cut to 300 characters, with an ellipsis', () => {
