@@ -295,6 +295,12 @@ const codeAttributes = new Set(['data-code', 'data-clipboard-text']);
 /** Matches the attributes whose values are code that runs: handlers, directives and styles. */
 const refusedAttributes = /^(?:on|x-|v-|[:@]|style$)/;
 
+/**
+ * Whether a URL runs a script. Its scheme alone is parsed: content put into the rest could make the rest valid. A parser
+ * knows what browsers skip, such as a line break in `java&NewLine;script:`.
+ */
+const runsAsUrl = (url: string) => URL.parse(url.slice(0, url.indexOf(':') + 1))?.protocol === 'javascript:';
+
 function scanAttribute(source: SourceSlice, attribute: Attribute, isXml: boolean) {
   const { name, quote, start, end } = attribute;
   if (codeAttributes.has(name)) return;
@@ -302,7 +308,7 @@ function scanAttribute(source: SourceSlice, attribute: Attribute, isXml: boolean
   const { embeds } = source.results;
   const countBefore = embeds.length;
   const value = decodeThrough(slice(source, attribute), attributeLayer(quote, isXml));
-  if (refusedAttributes.test(name) || /^\s*javascript:/i.test(value.text)) {
+  if (refusedAttributes.test(name) || runsAsUrl(value.text)) {
     scanCode(value, 'in-attribute', name);
   } else if (name === 'srcdoc') scanMarkup({ ...value, defaultAs: 'html', needsEscapedText: true });
   else if (name.startsWith('data-') || isJson(value.text)) scanString({ ...value, defaultAs: 'text' });

@@ -17,6 +17,8 @@ test.for([
   [...'javascript:'].join('\r\n'),
   '\u0001 \u001f javascript:',
   'JavaScript:',
+  'java&NewLine;&Tab;script&colon;',
+  '&#1;javascript&#58;',
   '#a;javascript:',
 ])('%j begins a script', (url) => {
   expect(findScripts(`<a href="${url}x">y</a>`)).toMatchObject([{ what: 'a javascript: URL in href' }]);

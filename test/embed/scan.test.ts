@@ -221,12 +221,37 @@ test.for<[what: string, html: string, flaw: string, attribute?: string]>([
       name.toLowerCase(),
     ],
   ),
-  ['in a URL that runs', `<a href=" javascript:a('${escaped}')">`, 'in-attribute', 'href'],
+  ...[
+    ' javascript:',
+    'java\nscript:',
+    'java\tscript\r\n:',
+    '\u0001\u001f javascript:',
+    'JavaScript&colon;',
+    'java&NewLine;&Tab;script&#58;',
+    '&#1;javascript:',
+    'javascript://x?%0a',
+  ].map((url): [string, string, string, string] => [
+    `in ${JSON.stringify(url)}`,
+    `<a href="${url}a('${escaped}')">`,
+    'in-attribute',
+    'href',
+  ]),
   ['where a page ends inside its tag', 'ab<snippet-embed id="1></snippet-embed>', 'unclosed'],
 ])('an embed is a fault %s', ([, html, flaw, attribute]) => {
   const start = html.search(/(?:<|&lt;)snippet-embed|\\u003Csnippet/);
   const faults = [{ flaw, start, ...(attribute && { attribute }) }];
   expect(found(html)).toEqual({ embeds: [], faults, warnings: [] });
+});
+
+test.for([
+  'java script:',
+  'xjavascript:',
+  '#javascript:',
+  'javascript',
+  '\u00a0javascript:',
+  'https://javascript:',
+])('an embed behind %j, which runs nothing, shows its text', (url) => {
+  expect(forms(`<a title="${url}${escaped}">`, 'html')).toHaveLength(1);
 });
 
 test('as an element in XML, an embed is a fault', () => {
