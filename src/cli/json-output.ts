@@ -96,7 +96,11 @@ export interface CheckOutput extends Document<'check'> {
   /** How many snippets were compared with the service. */
   compared: number;
   /** The snippets that have changed, with the hash of the new content; absent if it no longer exists. */
-  changed: (PlacedSnippet & { newHash?: string | undefined })[];
+  changed: (PlacedSnippet & {
+    newHash?: string | undefined;
+    /** Set if the content is the same: what has changed are its images, or its name in edit links. */
+    only?: 'images' | 'name' | undefined;
+  })[];
   /** What earlier commands have left undone. With `--output`, also files that only a build can update. */
   unfinished: NotWritten[];
 }

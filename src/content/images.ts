@@ -12,6 +12,9 @@ export interface ImageCopy {
   href: string;
   width: number;
   height: number;
+  /** What its host sent to tell versions apart: asked with these, it does not send the same bytes again. */
+  etag?: string | undefined;
+  lastModified?: string | undefined;
 }
 
 /** An image from one of the hosts in the site's settings, whose images the site copies. */

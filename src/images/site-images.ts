@@ -13,11 +13,11 @@ import { cleanText, reasonOf } from '../text/clean-text.ts';
 import { containsKnownKey } from '../text/known-keys.ts';
 import { examineImage, imageType } from './image-file.ts';
 
-/** Images that an earlier run has found, by their URLs. */
-export type RecordedImages = Map<string, FoundImage>;
+/** The images on record, by their URLs, with the copies that the output has. */
+export type RecordedImages = ReadonlyMap<string, ImageCopy | undefined>;
 
 interface SiteImagesOptions extends ImageSettings, Pick<Settings, 'ca' | 'offline' | 'imageFolder'> {
-  /** Images of an earlier run, which are used without asking their hosts again. */
+  /** The images on record. Their copies are kept while their hosts say so, or do not answer. */
   recorded?: RecordedImages | undefined;
 }
 
@@ -26,15 +26,11 @@ interface FindOptions {
   mayDownload?: boolean | undefined;
 }
 
-/** A copy in the cache whose bytes are complete, as the hash in its name has proved. */
-interface CachedImage {
-  copy: ImageCopy;
-  etag: string | undefined;
-}
-
 interface Download extends FoundImage {
   /** Whether trying again may help. */
   isTransient?: boolean;
+  /** Whether the host has not answered at all. */
+  isUnanswered?: boolean;
 }
 
 const maxImageBytes = 10 * 1024 * 1024;
@@ -47,27 +43,31 @@ const downloadTimeout = 15_000;
 const downloadRetryBase = 250;
 /** Milliseconds until an image without a copy is asked for again, as in a dev server that runs for days. */
 const missingImageLifetime = 60_000;
+/** How many images in a row a host may leave without any answer. After that, it is not asked in this run. */
+const maxSilentImages = 3;
 
 /**
  * The images of a run: downloaded from the hosts that the site names, each once, and kept in a cache.
  *
- * The cache holds the bytes under the name that a site serves them by, and for each URL that name and the
- * `ETag`. The next run asks with that `ETag`, so that an unchanged image is not sent again. Without a folder,
- * the cache is in memory.
+ * The cache holds the bytes under the name that a site serves them by, and for each URL that name, the `ETag`
+ * and `Last-Modified`. The next run asks with these, so that an unchanged image is not sent again. Without a
+ * folder, the cache is in memory.
  */
 export class SiteImages {
   readonly #hosts: readonly string[];
   readonly #assets: Assets;
   readonly #isOffline: boolean;
-  readonly #recorded: RecordedImages | undefined;
+  readonly #recorded: RecordedImages;
   readonly #cache: Storage;
   readonly #transport: Transport;
   readonly #limit: LimitFunction = pLimit(maxDownloads);
   /** Images of this run, by their URLs. */
   readonly #images: Map<string, Promise<FoundImage>> = new Map();
+  /** How many images in a row each host has left without any answer. */
+  readonly #silentImages: Map<string, number> = new Map();
   readonly #closed: AbortController = new AbortController();
 
-  constructor({ hosts, assets, recorded, ca, offline, imageFolder }: SiteImagesOptions) {
+  constructor({ hosts, assets, recorded = new Map(), ca, offline, imageFolder }: SiteImagesOptions) {
     this.#hosts = hosts;
     this.#assets = assets;
     this.#isOffline = offline;
@@ -85,7 +85,7 @@ export class SiteImages {
   /** @returns `undefined` if the site does not serve images of this host. */
   async find(url: URL, { mayDownload = true }: FindOptions = {}): Promise<FoundImage | undefined> {
     if (!this.#hosts.includes(url.host)) return undefined;
-    const known = refuseUrl(url) ?? this.#recorded?.get(url.href) ?? this.#images.get(url.href);
+    const known = refuseUrl(url) ?? this.#images.get(url.href);
 
     if (!mayDownload) {
       // A download that is under way may be over already. Otherwise it comes too late, and the cache wins.
@@ -97,7 +97,7 @@ export class SiteImages {
     const image = this.#limit(() => this.#load(url, mayDownload));
     this.#images.set(url.href, image);
     const { copy } = await image;
-    if (!copy) setTimeout(() => this.#images.delete(url.href), missingImageLifetime).unref();
+    if (!copy) setTimeout(() => this.#forget(url), missingImageLifetime).unref();
     return image;
   }
 
@@ -116,46 +116,58 @@ export class SiteImages {
     await this.#transport.close();
   }
 
+  #forget({ href, host }: URL) {
+    this.#images.delete(href);
+    this.#silentImages.delete(host);
+  }
+
+  #silentImagesOf({ host }: URL) {
+    return this.#silentImages.get(host) ?? 0;
+  }
+
   async #load(url: URL, mayDownload: boolean): Promise<FoundImage> {
-    const cached = await this.#readCached(url);
-    const copy = cached?.copy;
+    const copy = this.#recorded.get(url.href) ?? (await this.#readCached(url));
     if (this.#isOffline) return copy ? { copy } : { flaw: 'it is not in the cache, and `offline` is set' };
     if (!mayDownload) return { copy, flaw: 'there was no time left to download it (`timeout`)' };
 
     for (let attempt = 1; ; attempt += 1) {
-      const image = await this.#download(url, cached);
+      if (this.#silentImagesOf(url) >= maxSilentImages) return { copy, flaw: 'its host does not answer' };
+      const image = await this.#download(url, copy);
       if (!image.isTransient || attempt === maxAttempts) {
+        this.#silentImages.set(url.host, image.isUnanswered ? this.#silentImagesOf(url) + 1 : 0);
         return { copy: image.copy, flaw: image.flaw && cleanText(image.flaw) };
       }
       await systemClock.wait(systemClock.random() * downloadRetryBase * 2 ** attempt, this.#closed.signal);
     }
   }
 
-  async #readCached(url: URL): Promise<CachedImage | undefined> {
-    const { file = '', etag } = (await this.#cache.getItem<Record<string, string>>(cacheKey(url))) ?? {};
+  /** The copy in the cache, if its bytes are complete, as the hash in its name proves. */
+  async #readCached(url: URL): Promise<ImageCopy | undefined> {
+    const cached = await this.#cache.getItem<Record<string, string>>(cacheKey(url));
+    const { file = '', etag, lastModified } = cached ?? {};
     const bytes = await this.read(file);
     const copy = bytes && examineImage(url, bytes, imageType(file) ?? '', this.#assets).copy;
-    return copy && { copy, etag };
+    return copy && { ...copy, etag, lastModified };
   }
 
-  /** Makes one attempt. Unless the image is gone from its host, a failure leaves the cached copy in use. */
-  async #download(url: URL, cached: CachedImage | undefined): Promise<Download> {
+  /** Makes one attempt. Unless the image is gone from its host, a failure leaves the last copy in use. */
+  async #download(url: URL, copy: ImageCopy | undefined): Promise<Download> {
     this.#closed.signal.throwIfAborted();
-    const copy = cached?.copy;
 
     // A list of formats would let a host choose one that older browsers lack.
-    const headers = { accept: 'image/*', ...(cached?.etag && { 'if-none-match': cached.etag }) };
+    const headers = { accept: 'image/*', ...conditionOf(copy) };
     const request = { url: url.href, headers, timeout: downloadTimeout };
     let response: HttpResponse;
     try {
       response = await this.#transport.send(request, this.#closed.signal);
     } catch (error) {
       if (!(error instanceof TransportError)) throw error;
-      return { copy, flaw: error.message, isTransient: error.kind === 'network' || error.kind === 'timeout' };
+      const isUnanswered = error.kind === 'network' || error.kind === 'timeout';
+      return { copy, flaw: error.message, isTransient: isUnanswered, isUnanswered };
     }
 
-    const { status, contentType, etag, body } = response;
-    if (status === 304 && cached) return { copy };
+    const { status, contentType, etag, lastModified, body } = response;
+    if (status === 304 && copy) return { copy };
     if (status !== 200) {
       const isRedirect = status >= 300 && status < 400;
       const answer = isRedirect ? `a redirect (${status}), which is not followed` : status;
@@ -169,19 +181,26 @@ export class SiteImages {
 
     const image = examineImage(url, body, contentType, this.#assets);
     if (!image.copy) return { ...image, copy };
+    const downloaded: ImageCopy = { ...image.copy, etag, lastModified };
     try {
-      await this.#cacheImage(url, image.copy.file, body, etag);
-      return image;
+      await this.#cacheImage(url, downloaded, body);
+      return { copy: downloaded };
     } catch (error) {
       return { copy, flaw: `it could not be kept: ${reasonOf(error)}` };
     }
   }
 
-  async #cacheImage(url: URL, file: string, bytes: Uint8Array, etag: string | undefined) {
+  async #cacheImage(url: URL, { file, etag, lastModified }: ImageCopy, bytes: Uint8Array) {
     // A file with these bytes is not written again: it may be read right now.
     if (!(await this.read(file))) await this.#cache.setItemRaw(file, bytes);
-    await this.#cache.setItem(cacheKey(url), { file, etag });
+    await this.#cache.setItem(cacheKey(url), { file, etag, lastModified });
   }
+}
+
+/** The header that asks for an image only if it differs from the copy. An `ETag` is exact; a time is not. */
+function conditionOf(copy: ImageCopy | undefined): Record<string, string> {
+  if (copy?.etag) return { 'if-none-match': copy.etag };
+  return copy?.lastModified ? { 'if-modified-since': copy.lastModified } : {};
 }
 
 const cacheKey = ({ href }: URL) => `${hash('sha256', href)}.json`;

@@ -29,11 +29,12 @@ export class SiteRecorder {
 
   constructor(site: GeneratedSite, { uses, startedAt }: ScannedSite, snippets: FetchedSnippets) {
     const { settings, directory, previousManifest, fetcher, astro } = site;
+    const linked = linkSnippets(settings, uses, snippets);
     const recordedSnippets = uses.map(({ request, asHtml }): RecordedSnippet => {
       const snippet = snippets.get(request.key);
       return {
         ...request,
-        content: snippet && toRecordedContent(snippet),
+        content: snippet && toRecordedContent(snippet, linked?.[request.id]?.name),
         missing: fetcher.missing.has(request.key) || undefined,
         asText: !asHtml || undefined,
       };
@@ -51,7 +52,7 @@ export class SiteRecorder {
       environment: astro?.environment,
       rules: recordedRules(settings),
       classes: astro?.classes?.written,
-      linked: linkSnippets(settings, uses, snippets),
+      linked,
       snippets: recordedSnippets,
       previous: previousManifest && toSnapshot(previousManifest),
       files: [],

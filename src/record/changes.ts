@@ -1,6 +1,8 @@
 import { type CollectionEntry, entryName } from '../failures/places.ts';
+import { fileKind } from '../files/file-kind.ts';
 import type { SnippetUse } from '../snippets/snippet-use.ts';
-import type { Manifest, RecordedContent, RecordedFile, RecordedSnippet } from './manifest.ts';
+import { cleanText } from '../text/clean-text.ts';
+import type { EditLink, Manifest, RecordedContent, RecordedFile, RecordedSnippet } from './manifest.ts';
 
 /** Contents of a manifest's snippets, in its order; `undefined` where embeds show their children. */
 export type Contents = readonly (RecordedContent | undefined)[];
@@ -17,6 +19,8 @@ export interface SnippetUsage {
 export interface ChangedSnippet extends SnippetUsage {
   /** The hash of its current content; `undefined` if the snippet no longer exists. */
   newHash: string | undefined;
+  /** What alone has changed, if not the content: copies of its images, or the name in edit links. */
+  only?: 'images' | 'name' | undefined;
 }
 
 /** Finds where each snippet of a manifest is shown. */
@@ -36,7 +40,9 @@ export function findUsage(manifest: Manifest): SnippetUsage[] {
 /** Finds the snippets whose old content some file or collection still shows. */
 export function findChangedSnippets(manifest: Manifest, currentContents: Contents): ChangedSnippet[] {
   const snippets = manifest.snippets.map((recorded, index): ChangedSnippet => {
-    return { recorded, pages: [], collections: [], newHash: currentContents[index]?.hash };
+    const current = currentContents[index];
+    const only = describeChange(recorded.content, current);
+    return { recorded, pages: [], collections: [], newHash: pageHashOf(current), only };
   });
   for (const file of manifest.files) {
     const stale = findStaleSnippets(manifest, file, currentContents);
@@ -49,17 +55,50 @@ export function findChangedSnippets(manifest: Manifest, currentContents: Content
   return snippets.filter(({ pages, collections }) => pages.length + collections.length > 0);
 }
 
+function describeChange(old?: RecordedContent, current?: RecordedContent): ChangedSnippet['only'] {
+  if (!old || old.hash !== current?.hash || old.pageHash === current.pageHash) return undefined;
+  return imageLines(old) === imageLines(current) ? 'name' : 'images';
+}
+
+/** A line for each image of a content, with the name of its copy. */
+export const imageLines = ({ images = [] }: { images?: RecordedContent['images'] }): string =>
+  images.map(({ url, copy }) => `${url} ${copy?.file ?? ''}\n`).join('');
+
 /** Finds the snippets whose old content a file still shows, by their indexes, each once. */
 export function findStaleSnippets(manifest: Manifest, file: RecordedFile, contents: Contents): number[] {
-  const isStale = (index: number) => displayedHash(manifest, file, index) !== contents[index]?.hash;
+  const isStale = (index: number) =>
+    displayedHash(manifest, file, index) !== shownHash(file.name, contents[index]);
   return [...new Set(file.shows.filter(isStale))];
 }
+
+/** The hash of what a file of this name shows of a content. Only pages show images and edit links. */
+export function shownHash(name: string, content: RecordedContent | undefined): string | undefined {
+  return fileKind(name) === 'html' ? pageHashOf(content) : content?.hash;
+}
+
+/** The hash of what pages show of a content. */
+export const pageHashOf = (content: RecordedContent | undefined): string | undefined =>
+  content?.pageHash ?? content?.hash;
 
 /** The hash of the snippet content that a file shows; `undefined` if it shows the embed's children. */
 export function displayedHash(manifest: Manifest, file: RecordedFile, index: number): string | undefined {
   const staleHash = file.staleContentHashes?.[index];
-  if (staleHash === undefined) return manifest.snippets[index]?.content?.hash;
+  if (staleHash === undefined) return shownHash(file.name, manifest.snippets[index]?.content);
   return staleHash ?? undefined;
+}
+
+/** The edit links of a site with the current names. A name that was not sent, as variant B sends none, stays. */
+export function currentLinks(
+  { linked, snippets }: Manifest,
+  fetched: ReadonlyMap<string, { name?: string | undefined }>,
+): Manifest['linked'] {
+  if (!linked) return undefined;
+  const links: Record<string, EditLink> = { ...linked };
+  for (const { id, key } of snippets) {
+    const name = fetched.get(key)?.name;
+    if (name) links[id] = { ...links[id], name: cleanText(name) };
+  }
+  return links;
 }
 
 /**

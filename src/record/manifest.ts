@@ -109,6 +109,11 @@ export interface RecordedSnippet extends SnippetRequest {
 export interface RecordedContent {
   /** The hash of what the service sent. The snippet has changed if the service sends another content. */
   hash: string;
+  /**
+   * The hash of what pages show: besides the content, the copies of its images and the name in edit links,
+   * which may change by themselves. Absent if there are none.
+   */
+  pageHash?: string | undefined;
   /** What the service sent, to show differences; absent if the API key is in it, which no file may hold. */
   text: string | undefined;
   variant: Variant;
@@ -119,7 +124,7 @@ export interface RecordedContent {
   milliseconds: number;
   /** Hashes of scripts and styles for a Content Security Policy. In headers, new ones need a build. */
   sources: string[] | undefined;
-  /** The images that the site serves itself, with their copies. */
+  /** The images from the hosts in the site's settings, with their copies. */
   images: readonly ImageUse[] | undefined;
   /** The classes in the HTML, if the site makes CSS for them. */
   classes: readonly string[] | undefined;
@@ -200,10 +205,13 @@ export function supersededBy(
   };
 }
 
-export function toRecordedContent(snippet: FetchedSnippet): RecordedContent {
+/** @param name the snippet's name in edit links, if pages have these */
+export function toRecordedContent(snippet: FetchedSnippet, name?: string): RecordedContent {
   const { content, variant, milliseconds, fetchedAt = Date.now(), inlineCode, images, classes } = snippet;
+  const copies = images?.map(({ copy }) => copy?.file);
   return {
     hash: hashOf(content),
+    pageHash: copies?.some(Boolean) || name ? hashOf(JSON.stringify([content, copies, name])) : undefined,
     text: containsKnownKey(content) ? undefined : content,
     variant,
     fetchedAt,

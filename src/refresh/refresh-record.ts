@@ -19,7 +19,7 @@ export class RefreshRecord {
 
   /** @param hasCommand whether a command (`--after`) makes files from the pages afterwards */
   constructor(
-    { manifest, currentContents }: SiteToRefresh,
+    { manifest, currentContents, linked }: SiteToRefresh,
     pages: readonly PlannedPage[],
     hasCommand: boolean,
   ) {
@@ -43,6 +43,7 @@ export class RefreshRecord {
       ...manifest,
       afterPending: hasCommand || undefined,
       refreshedAt: new Date().toISOString(),
+      linked,
       snippets: manifest.snippets.map(toRefreshedSnippet),
       previous: toSnapshot(manifest),
       files,

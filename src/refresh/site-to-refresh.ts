@@ -16,6 +16,8 @@ export interface SiteToRefresh {
   manifest: Manifest;
   /** The current snippets of the manifest, without optional ones that do not exist. */
   fetched: FetchedSnippets;
+  /** The edit links with the current names of snippets; absent if pages have none. */
+  linked: Manifest['linked'];
   /** The current contents, as a manifest records them. */
   currentContents: Contents;
   /** The folder from which messages show paths. */
@@ -29,8 +31,8 @@ export interface SiteToRefresh {
 export type MakePage = (page: RecordedFile) => InlinedPage;
 
 /** Prepares to make pages as the build did, from the pages as they were generated. */
-export function pageMaker({ recordFile, manifest, fetched }: SiteToRefresh): MakePage {
-  const { rules, linked, snippets } = manifest;
+export function pageMaker({ recordFile, manifest, fetched, linked }: SiteToRefresh): MakePage {
+  const { rules, snippets } = manifest;
   const pack = new PackReader(recordFile, manifest.pack);
   const inlinePage = pageInliner({ snippets: fetched, rules, linked });
 

@@ -27,9 +27,9 @@ export interface FetchResults {
   notAsked: number;
 }
 
-/** How a fetcher asks the service, and which images it need not download. */
+/** How a fetcher asks the service, and what an earlier run has found. */
 export interface FetcherOptions extends AnswerSourceOptions {
-  /** Images that the build downloaded, so that a refresh does not download them again. */
+  /** The images of the last run, so that their hosts are only asked whether they have changed. */
   recordedImages?: RecordedImages;
 }
 

@@ -109,6 +109,20 @@ test('a host that fails twice is asked a third time', async () => {
   expect(host.requests).toHaveLength(3);
 });
 
+test('a host that leaves three images in a row without an answer is not asked again in that run', async () => {
+  let connections = 0;
+  const { origin, port, close } = await rawServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  onTestFinished(close);
+  const site = open({ hosts: [`localhost:${port}`] });
+  for (const path of ['/1', '/2', '/3']) await find(site, path, origin);
+  expect(connections).toBe(9);
+  expect(await find(site, '/4', origin)).toEqual({ flaw: 'its host does not answer' });
+  expect(connections).toBe(9);
+});
+
 /** A host that sends these bodies of a PNG, and then closes the connection. */
 async function startRawHost(header: string, bodies: readonly Buffer[]) {
   const head = `HTTP/1.1 200 OK\r\ncontent-type: image/png\r\netag: "1"\r\n${header}\r\n\r\n`;

@@ -131,5 +131,22 @@ describe('a site with edit links', async () => {
     expect(await cli(other.directory, ['refresh'], retrieving)).toMatchObject({ exitCode: 0 });
     const refreshed = await other.read('client/index.html');
     for (const part of ['<!--snippet 1-->changed<!--/snippet 1-->', named]) expect(refreshed).toContain(part);
+
+    // A new name alone is a change, as pages show it. Variant B sends no name, so the last one stays.
+    const { snippets } = service.store;
+    snippets.save(service.organizationId, 1, { name: 'The banner', draft: 'changed', sample: '{}' });
+    snippets.publish(service.organizationId, 1);
+    const { exitCode, output: changes } = await cli(other.directory, ['check'], retrieving);
+    expect([exitCode, changes]).toEqual([
+      10,
+      'Snippet 1 has the same content, but another name\n    index.html\n',
+    ]);
+    expect(await cli(other.directory, ['refresh'], retrieving)).toMatchObject({ exitCode: 0 });
+    const renamed = named.replace('Snippet 1', 'The banner');
+    expect(await other.read('client/index.html')).toContain(renamed);
+    service.put(1, 'changed again');
+    expect(await cli(other.directory, ['refresh'], service.environment)).toMatchObject({ exitCode: 0 });
+    expect(await other.read('client/index.html')).toContain(renamed);
+    expect(await cli(other.directory, ['check'], service.environment)).toMatchObject({ exitCode: 0 });
   });
 });

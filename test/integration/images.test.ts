@@ -67,14 +67,17 @@ test('a build serves the images of snippets itself, and so does a refresh', asyn
   expect(host.requests.map(({ path }) => path).sort()).toEqual(['/gone.png', '/hero.png', '/late.jpg']);
   expect(JSON.stringify(host.requests)).not.toContain(service.environment.SNIPPETS_API_KEY);
 
-  // A refresh downloads only new images.
+  // A check and a refresh ask for each image, and download only what is new.
   host.answers['/new.webp'] = { type: 'image/webp', body: images.webp, headers: { etag: '"1"' } };
   host.requests.length = 0;
   service.put(1, hero('new.webp'));
   await exits(10, site.run('check'));
-  expect(host.requests).toEqual([]);
+  const withEtag = () => host.requests.map(({ path, headers }) => `${path} ${headers['if-none-match']}`);
+  const asked = ['/gone.png undefined', '/hero.png "1"', '/late.jpg "1"', '/new.webp undefined'];
+  expect(withEtag().sort()).toEqual(asked);
+  host.requests.length = 0;
   await exits(0, site.run('refresh'));
-  expect(host.requests.map(({ path }) => path)).toEqual(['/new.webp']);
+  expect(withEtag().sort()).toEqual(asked);
   const renewed = await shownOn('index.html');
   expect(renewed.attributes).toBe('width="50" height="30" loading="lazy" decoding="async"');
   expect(await bytesOf(renewed.file)).toEqual(images.webp);
@@ -87,4 +90,51 @@ test('a refresh fetches an image again if its file is gone from the output', asy
   service.put(2, 'no image any more');
   await exits(0, site.run('refresh'));
   await access(join(site.directory, 'dist', file));
+});
+
+/** Replaces an image, and refreshes. @returns the bytes that the page shows then */
+async function shownAfterRefresh(path: string, body: Buffer, headers: Record<string, string>) {
+  host.answers[path] = { type: 'image/png', body, headers };
+  await exits(0, site.run('refresh'));
+  await exits(0, site.run('check', '--output', 'dist'));
+  return bytesOf((await shownOn('both/index.html')).file);
+}
+
+test('an image that was replaced under its URL is a change, also if the text of its snippet is not', async () => {
+  service.put(2, 'no image any more');
+  await exits(0, site.run('refresh'));
+  const feed = await site.read('feed.xml');
+  const other = Buffer.concat([images.png, Buffer.from('other')]);
+  host.answers['/hero.png'] = { type: 'image/png', body: other, headers: { etag: '"2"' } };
+
+  expect(await exits(10, site.run('check'))).toContain(
+    'Snippet 3 has the same content, but another image\n    both/index.html\n',
+  );
+  const { changed } = JSON.parse(await exits(10, site.run('check', '--json')));
+  expect(changed).toMatchObject([{ id: 3, only: 'images' }]);
+  const before = await site.list();
+  expect(await exits(0, site.run('refresh', '--dry-run'))).toMatch(/^ {4}\+\S+\/hero\.png hero\.\w+\.png$/m);
+  expect(await site.list()).toEqual(before);
+
+  expect(await shownAfterRefresh('/hero.png', other, { etag: '"2"' })).toEqual(other);
+  expect(await site.read('feed.xml')).toBe(feed);
+  // Most hosts of static files send a time, too, and some only a time.
+  const dated = { 'last-modified': 'Wed, 21 Oct 2015 07:28:00 GMT' };
+  const third = Buffer.concat([images.png, Buffer.from('third')]);
+  expect(await shownAfterRefresh('/hero.png', third, dated)).toEqual(third);
+  host.requests.length = 0;
+  await exits(0, site.run('refresh'));
+  const { headers } = host.requests.find(({ path }) => path === '/hero.png') ?? {};
+  expect(headers?.['if-modified-since']).toBe(dated['last-modified']);
+});
+
+test('while its host fails, an image stays as it was, with a warning in a check and a refresh', async () => {
+  const before = await site.texts();
+  host.answers['/hero.png'] = { status: 503 };
+  for (const command of ['check', 'refresh']) {
+    expect(await exits(0, site.run(command))).toContain(
+      `Snippet 3 shows ${host.origin}/hero.png as it was last downloaded: its host answered with 503. It is on both/index.html.`,
+    );
+  }
+  expect(await site.texts()).toEqual(before);
 });

@@ -90,7 +90,8 @@ async function showChanges(cli: Cli, project: Project, { ignoresDeploy = false }
     appendStepSummary(cli, thrown.message);
     throw thrown;
   });
-  const { manifest, changed } = changes;
+  const { manifest, changed, imageWarnings } = changes;
+  for (const warning of imageWarnings) cli.terminal.printError(warning);
 
   const toBuild = await findPagesToBuild(cli, changes);
   const unfinished = [...(await findUnfinished(changes, ignoresDeploy)), ...toBuild];
@@ -102,8 +103,8 @@ async function showChanges(cli: Cli, project: Project, { ignoresDeploy = false }
     exitStatus,
     compared: manifest.snippets.length,
     changed: changed.map((snippet) => {
-      const { newHash } = snippet;
-      return toPlacedSnippet(manifest, snippet, { missing: newHash ? undefined : true, newHash });
+      const { newHash, only } = snippet;
+      return toPlacedSnippet(manifest, snippet, { missing: newHash ? undefined : true, newHash, only });
     }),
     unfinished,
   };

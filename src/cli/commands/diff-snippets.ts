@@ -1,4 +1,4 @@
-import { findChangedSnippets } from '../../record/changes.ts';
+import { findChangedSnippets, imageLines } from '../../record/changes.ts';
 import type { RefreshPlan } from '../../refresh/plan-refresh.ts';
 import { count } from '../../text/format.ts';
 import type { RefreshOutput } from '../json-output.ts';
@@ -21,10 +21,12 @@ export async function diffSnippets(
   const files = plannedPages.map(({ page }) => page);
   const changedSnippets = findChangedSnippets({ ...manifest, files, collections: [] }, currentContents);
   const diffs: SnippetDiffs = [];
-  for (const { recorded, pages } of changedSnippets) {
+  for (const { recorded, pages, only } of changedSnippets) {
     const { id, params, key } = recorded;
-    const oldText = recorded.content?.text ?? '';
-    const newText = fetched.get(key)?.content ?? '';
+    // If the content is the same, the names of its images are compared.
+    const current = fetched.get(key);
+    const oldText = only ? imageLines(recorded.content ?? {}) : (recorded.content?.text ?? '');
+    const newText = only ? imageLines(current ?? {}) : (current?.content ?? '');
     // A page that the last refresh left out shows older content, which is not on record, so it has no diff.
     if (oldText === newText) continue;
 

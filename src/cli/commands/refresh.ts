@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describeModified } from '../../output/compare-output.ts';
-import { displayedHash } from '../../record/changes.ts';
+import { displayedHash, pageHashOf, shownHash } from '../../record/changes.ts';
 import { waitForLock, waitUntilFree } from '../../record/lock.ts';
 import type { Manifest } from '../../record/manifest.ts';
 import { writeManifest } from '../../record/manifest-file.ts';
@@ -98,7 +98,7 @@ async function planAndWrite(cli: Cli, recordFile: string, options: RefreshOption
 
   const { needsAfter, written } = outcome;
   const afterStatus = after && needsAfter ? await runAfter(cli, changes, after, written) : undefined;
-  const contentsKey = changes.currentContents.map((content) => content?.hash).join();
+  const contentsKey = changes.currentContents.map(pageHashOf).join();
   return { result: toResult(outcome, dryRun, afterStatus), contentsKey };
 }
 
@@ -148,7 +148,8 @@ async function writeChanges(
   changes: FetchedChanges,
   { dryRun = false, skipModified = false, after }: RefreshOptions,
 ): Promise<RefreshOutcome> {
-  const { manifest } = changes;
+  const { manifest, imageWarnings } = changes;
+  for (const warning of imageWarnings) cli.terminal.printError(warning);
   // Loaded only here, as a refresh that cannot fetch the snippets does not need this module.
   const { planRefresh } = await import('../../refresh/plan-refresh.ts');
   const plan = await planRefresh(changes);
@@ -202,7 +203,7 @@ function toWrittenFile(
     const { id, params } = manifest.snippets[index] ?? {};
     if (id === undefined) return [];
     const oldHash = displayedHash(manifest, page, index);
-    return { id, params, oldHash, newHash: currentContents[index]?.hash };
+    return { id, params, oldHash, newHash: shownHash(page.name, currentContents[index]) };
   });
   return { ...toShownFile(manifest, page.name), snippets };
 }

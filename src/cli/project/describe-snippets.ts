@@ -1,6 +1,6 @@
 import { entryName } from '../../failures/places.ts';
 import { fileKind } from '../../files/file-kind.ts';
-import type { SnippetUsage } from '../../record/changes.ts';
+import type { ChangedSnippet, SnippetUsage } from '../../record/changes.ts';
 import type { Manifest } from '../../record/manifest.ts';
 import { publishedUrl } from '../../settings/site-urls.ts';
 import { cleanText } from '../../text/clean-text.ts';
@@ -27,11 +27,16 @@ export function toPlacedSnippet<Facts>(
  * @param missing follows the name of a snippet that does not exist
  * @param existing follows the name of any other snippet
  */
-export function snippetLines(snippets: readonly PlacedSnippet[], missing: string, existing = ''): string[] {
+export function snippetLines(
+  snippets: readonly (PlacedSnippet & Pick<ChangedSnippet, 'only'>)[],
+  missing: string,
+  existing = '',
+): string[] {
   return snippets.map((snippet) => {
-    const { pages, collections } = snippet;
+    const { pages, collections, only } = snippet;
     const places = [...pages.map(({ file }) => file), ...collections.map(entryName)];
-    const heading = `${describeSnippet(snippet)}${snippet.missing ? missing : existing}`;
+    const state = only ? ` has the same content, but another ${only.replace('images', 'image')}` : existing;
+    const heading = `${describeSnippet(snippet)}${snippet.missing ? missing : state}`;
     return `${heading}\n    ${places.join('\n    ')}`;
   });
 }

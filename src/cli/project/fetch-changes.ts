@@ -2,18 +2,23 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { shownWarnings } from '../../failures/failure-warnings.ts';
 import type { RecordedImages } from '../../images/site-images.ts';
-import { type ChangedSnippet, findChangedSnippets, usesFromManifest } from '../../record/changes.ts';
-import { hashOf, type Manifest, toRecordedContent } from '../../record/manifest.ts';
+import {
+  type ChangedSnippet,
+  currentLinks,
+  findChangedSnippets,
+  usesFromManifest,
+} from '../../record/changes.ts';
+import { hashOf, type Manifest, type RecordedSnippet, toRecordedContent } from '../../record/manifest.ts';
 import type { SiteToRefresh } from '../../refresh/site-to-refresh.ts';
 import { cacheFolders, type Settings } from '../../settings/settings.ts';
-import { type FetcherOptions, SnippetFetcher } from '../../snippets/snippet-fetcher.ts';
+import { type FetchedSnippet, type FetcherOptions, SnippetFetcher } from '../../snippets/snippet-fetcher.ts';
 import { count } from '../../text/format.ts';
 import type { Cli } from '../terminal/terminal.ts';
 import { type BuiltProject, type Project, requireRecord } from './open-project.ts';
 import { readSettings } from './project-settings.ts';
 
 interface FetchChangesOptions {
-  /** Whether a refresh is to write the changes, for which images are downloaded too. */
+  /** Whether a refresh is to write the changes. */
   forRefresh: boolean;
   /** Whether nothing is written, not even to the cache, as with `refresh --dry-run`. */
   dryRun?: boolean | undefined;
@@ -27,6 +32,8 @@ export interface FetchedChanges extends SiteToRefresh {
   changed: ChangedSnippet[];
   /** Warnings about the content of the snippets that have changed. */
   warnings: string[];
+  /** Warnings about unchanged snippets whose images may have changed, as their hosts could not be asked. */
+  imageWarnings: string[];
 }
 
 /** How long a check tries a service that gives no answer, in ms: short, since a check is easily repeated. */
@@ -51,7 +58,7 @@ export async function fetchChanges(
   const displayed = new Set(snippets.map(({ key, content }) => `${content?.hash} ${key}`));
   const fetcher = openFetcher(cli, settings, {
     patience,
-    recordedImages: findRecordedImages(manifest, settings.images),
+    recordedImages: findRecordedImages(manifest),
     // Only new content is cached: otherwise each turn of a `watch` would write all contents again.
     isWorthKeeping: ({ key }, content) => !displayed.has(`${hashOf(content)} ${key}`),
   });
@@ -61,16 +68,33 @@ export async function fetchChanges(
   const onSettled = (settled: number) => progress(() => `${settled} of ${total} fetched`);
   try {
     const fetched = await fetcher.fetch(uses, { signal: cli.signal, onSettled });
-    const currentContents = snippets.map(({ key }) => {
-      const snippet = fetched.get(key);
-      return snippet && toRecordedContent(snippet);
+    const linked = currentLinks(manifest, fetched);
+    const currentContents = snippets.map((recorded) => {
+      const snippet = fetched.get(recorded.key);
+      if (!snippet) return undefined;
+      const images = shownImages(snippet, recorded, manifest);
+      return toRecordedContent({ ...snippet, images }, linked?.[recorded.id]?.name);
     });
     const changed = findChangedSnippets(manifest, currentContents);
     const changedKeys = new Set(changed.map(({ recorded }) => recorded.key));
     const changedUses = uses.filter(({ request }) => changedKeys.has(request.key));
-    const warnings = shownWarnings(fetched, changedUses);
-    const readImage = (name: string) => fetcher.readImage(name);
-    return { cwd, recordFile, manifest, progress, fetched, currentContents, changed, warnings, readImage };
+    const withOldImages = uses.filter(({ request: { key } }) => {
+      const { images } = fetched.get(key) ?? {};
+      return !changedKeys.has(key) && images?.some(({ copy, flaw }) => copy && flaw);
+    });
+    return {
+      cwd,
+      recordFile,
+      manifest,
+      progress,
+      fetched,
+      linked,
+      currentContents,
+      changed,
+      warnings: shownWarnings(fetched, changedUses),
+      imageWarnings: shownWarnings(fetched, withOldImages),
+      readImage: (name) => fetcher.readImage(name),
+    };
   } finally {
     await fetcher.close();
   }
@@ -83,31 +107,36 @@ async function readFetchSettings(
   { forRefresh, dryRun }: FetchChangesOptions,
 ): Promise<Settings> {
   const { rules } = manifest;
+  const writes = forRefresh && !dryRun;
   const { imageFolder, answerFolder } = cacheFolders(dirname(recordFile));
   // A folder that does not exist means that the build does not cache, so nothing is cached here either.
   const ifExists = (folder = '') => (existsSync(folder) ? folder : undefined);
   return {
     ...(await readSettings(cli, manifest)),
-    // With `sanitize`, which only a build can run, pages may show other images than the fetched content has.
-    images: forRefresh && !rules.sanitizes ? rules.images : undefined,
-    imageFolder: ifExists(imageFolder),
+    images: rules.images,
+    imageFolder: writes ? ifExists(imageFolder) : undefined,
     // A refresh caches what it shows, so that a later build does not go back to older content.
-    answerFolder: forRefresh && !dryRun ? ifExists(answerFolder) : undefined,
+    answerFolder: writes ? ifExists(answerFolder) : undefined,
   };
 }
 
-/** Finds the images that need no download: those in the output, and those whose download failed before. */
-function findRecordedImages(
-  { output, snippets }: Pick<Manifest, 'output' | 'snippets'>,
-  images: Settings['images'],
-): RecordedImages {
-  const assetFolder = images && join(output, images.assets.folder);
-  const recordedImages: RecordedImages = new Map();
-  for (const { url, copy } of snippets.flatMap(({ content }) => content?.images ?? [])) {
-    if (!copy) recordedImages.set(url, { flaw: 'it could not be downloaded before' });
-    else if (assetFolder && existsSync(join(assetFolder, copy.file))) recordedImages.set(url, { copy });
-  }
-  return recordedImages;
+/**
+ * The images of a snippet that pages show. With the option `sanitize`, a function that only a build has, these
+ * may be fewer than the content has: those on record.
+ */
+function shownImages({ images }: FetchedSnippet, { content }: RecordedSnippet, { rules }: Manifest) {
+  const recordedUrls = new Set(content?.images?.map(({ url }) => url));
+  const shown = images?.filter(({ url }) => !rules.sanitizes || recordedUrls.has(url));
+  return shown?.length ? shown : undefined;
+}
+
+/** Finds the images on record, and their copies that are still in the output. */
+function findRecordedImages({ output, rules, snippets }: Manifest): RecordedImages {
+  const assetFolder = join(output, rules.images?.assets.folder ?? '');
+  const images = snippets.flatMap(({ content }) => content?.images ?? []);
+  return new Map(
+    images.map(({ url, copy }) => [url, copy && existsSync(join(assetFolder, copy.file)) ? copy : undefined]),
+  );
 }
 
 /** Opens a fetcher that always asks the service. It prints no warnings: commands print what they need. */

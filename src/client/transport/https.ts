@@ -84,6 +84,7 @@ const toHttpResponse = (
   contentType: firstHeader(headers, 'content-type') ?? '',
   retryAfter: firstHeader(headers, 'retry-after'),
   etag: firstHeader(headers, 'etag'),
+  lastModified: firstHeader(headers, 'last-modified'),
   body,
 });
 

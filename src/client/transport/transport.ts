@@ -15,6 +15,7 @@ export interface HttpResponse {
   contentType: string;
   retryAfter: string | undefined;
   etag?: string | undefined;
+  lastModified?: string | undefined;
   body: Uint8Array;
 }
 
