@@ -14,7 +14,7 @@ export interface PolicySources {
 
 /** The code in some HTML that a policy has to allow (Content Security Policy Level 3). */
 export interface InlineCode extends PolicySources {
-  /** Whether there are event handlers or style attributes, which no hash can allow. */
+  /** Whether there are event handlers, style attributes or `javascript:` URLs, which no hash can allow. */
   hasAttributes: boolean;
 }
 

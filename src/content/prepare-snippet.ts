@@ -130,11 +130,16 @@ function describeBlocked(code: InlineCode, policy: HtmlRules['policy']) {
   const blocked: string[] = [];
   if (!isHashed && code.scripts.length > 0) blocked.push('an inline script');
   if (!isHashed && code.styles.length > 0) blocked.push('an inline style');
-  if (code.hasAttributes) blocked.push('event handlers or style attributes');
+  if (code.hasAttributes) blocked.push('event handlers, style attributes or javascript: URLs');
   if (blocked.length === 0) return undefined;
 
-  const why = isHashed
-    ? 'which no hash in a Content Security Policy can allow: browsers ignore them.'
-    : "blocked by the site's Content Security Policy. Set csp: 'hash' to allow scripts and styles by their hashes.";
-  return `contains ${blocked.join(' and ')}, ${why}`;
+  const subject = `contains ${blocked.join(' and ')}`;
+  if (isHashed) {
+    return `${subject}, which no hash in a Content Security Policy can allow: browsers ignore them.`;
+  }
+  const advice =
+    code.scripts.length + code.styles.length > 0
+      ? "Set csp: 'hash' to allow scripts and styles by their hashes."
+      : 'No hash can allow these.';
+  return `${subject}, blocked by the site's Content Security Policy. ${advice}`;
 }

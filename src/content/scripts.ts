@@ -11,7 +11,10 @@ export interface FoundScript extends Edit {
  * `javascript:` at the start of a value, or behind a `;` as in `<animate values="#a;javascript:x">`. Browsers
  * ignore control characters and white space before it, and tabs and line breaks within (`java&#10;script:`).
  */
-const javascriptUrl = new RegExp(`(^|;)[\\0-\\x20]*${[...'javascript:'].join('[\\t\\n\\r]*')}`, 'i');
+export const javascriptUrl: RegExp = new RegExp(
+  `(^|;)[\\0-\\x20]*${[...'javascript:'].join('[\\t\\n\\r]*')}`,
+  'i',
+);
 
 /** Attributes that run scripts: event handlers, and `srcdoc`, whose value is a page of its own. */
 const scriptAttribute = /^(?:on.|srcdoc$)/;

@@ -64,6 +64,12 @@ test.for([
   ['<b style="color:red">c</b>', 0, 0, true],
   ['<b onclick="x">c</b>', 0, 0, true],
   ['<!-- <script>a</script> --> text', 0, 0, false],
+  ['<script type="text/javascript1.5">a</script><script type="text/JScript">b</script>', 2, 0, false],
+  ['<script type="text/javascript;x=y">a</script><script type="text/x-template">b</script>', 0, 0, false],
+  ['<script href="x">a</script><svg><script src="x">b</script></svg>', 2, 0, false],
+  ['<svg><script xlink:href="x"></script></svg>', 0, 0, false],
+  ['<a href="java&NewLine;script&colon;x">c</a>', 0, 0, true],
+  ['<a href="https://x.test/#javascript:x">c</a>', 0, 0, false],
 ] as const)(
   'inline code that a policy may block is found in: %s',
   ([html, scripts, styles, hasAttributes]) => {
@@ -129,7 +135,7 @@ describe('on a site,', async () => {
       /Snippet 1 contains an inline script and an inline style, blocked by the site's Content Security Policy\. Set csp: 'hash' .* It is on headless\/index\.html, index\.html/,
     );
     expect(output).toMatch(
-      /Snippet 2 contains event handlers or style attributes, blocked by the site's Content Security Policy\..* It is on plain\/index\.html, written in src\/pages\/plain\.astro:4\./,
+      /Snippet 2 contains event handlers, style attributes or javascript: URLs, blocked by the site's Content Security Policy\. No hash can allow these\. It is on plain\/index\.html, written in src\/pages\/plain\.astro:4\./,
     );
     expect(output).not.toContain('Snippet 3');
     expectSources(await policyOf('index.html'), 'red', false);
@@ -141,7 +147,7 @@ describe('on a site,', async () => {
     expect(output).not.toContain('Snippet 1 contains');
     expect(output).not.toContain('does nothing');
     expect(output).toContain(
-      'Snippet 2 contains event handlers or style attributes, which no hash in a Content Security Policy can allow',
+      'Snippet 2 contains event handlers, style attributes or javascript: URLs, which no hash in a Content Security Policy can allow',
     );
     expect(await site.read('headless/index.html')).not.toContain('</head');
     for (const name of ['index.html', 'headless/index.html']) expectSources(await policyOf(name), 'red');
