@@ -15,14 +15,16 @@ let isScratchBufferLent = false;
  * Lends the bytes of a file to a synchronous function. The function must not keep them: small files share a buffer, which
  * the next file overwrites.
  *
- * @param use gets `undefined` for a large file, which `piecesOf` reads.
+ * @param use gets `undefined` for a large file, which `piecesOf` reads, and what the file system says of the
+ *   file just before it is read.
  * @returns the result of the function.
  */
-export function withFile<T>(file: string, use: (bytes: Buffer | undefined) => T): T {
+export function withFile<T>(file: string, use: (bytes: Buffer | undefined, stats: Stats) => T): T {
   const descriptor = openSync(file, 'r');
   try {
-    const { size } = fstatSync(descriptor);
-    return size > largeSize ? use(undefined) : withOpenedFile(descriptor, size, use);
+    const stats = fstatSync(descriptor);
+    if (stats.size > largeSize) return use(undefined, stats);
+    return withOpenedFile(descriptor, stats.size, (bytes) => use(bytes, stats));
   } finally {
     closeSync(descriptor);
   }
@@ -98,15 +100,6 @@ export function isLargeBinary(file: string): boolean {
 
 /** The size, times and type of a file; `undefined` if the file does not exist. */
 export const statsOf = (file: string): Stats | undefined => statSync(file, { throwIfNoEntry: false });
-
-/** How much older a file's time may be than `Date.now()` at its writing: file systems have coarser clocks. */
-const clockGranularityMilliseconds = 50;
-
-/** Whether a file was written since a time, in milliseconds since the epoch, or just before that time. */
-export function wasWrittenAfter(file: Stats | undefined, since: number): boolean {
-  // Compares the change time: a copied file may keep the modification time of its original.
-  return file !== undefined && file.ctimeMs >= since - clockGranularityMilliseconds;
-}
 
 /** Whether an error of the file system has this code, such as `ENOENT`. */
 export const hasErrorCode = (error: unknown, code: string): boolean =>

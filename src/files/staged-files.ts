@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { statsOf } from './read.ts';
 import { forEachYielding } from './turns.ts';
@@ -17,14 +17,16 @@ export class StagedFiles {
    * Stages a file, unless the target has these bytes already.
    *
    * @param modeSource the path of the file whose permissions the new file gets.
+   * @returns the size and time that the target will have after `commit`.
    * @throws UserError if the file cannot be written.
    */
-  add(target: string, bytes: Buffer, modeSource: string = target): void {
+  add(target: string, bytes: Buffer, modeSource: string = target): Stats {
     const temporary = temporaryFile(target);
-    if (statsOf(target)?.size === bytes.length && readFileSync(target).equals(bytes)) {
+    const stats = statsOf(target);
+    if (stats?.size === bytes.length && readFileSync(target).equals(bytes)) {
       // Nothing is staged, but a run that was killed may have left a temporary file.
       rmSync(temporary, { force: true });
-      return;
+      return stats;
     }
     try {
       const newFolder = mkdirSync(dirname(target), { recursive: true });
@@ -32,6 +34,7 @@ export class StagedFiles {
       this.#targets.add(target);
       writeFileSync(temporary, bytes);
       copyMode(modeSource, temporary);
+      return statSync(temporary);
     } catch (error) {
       throw writeError(target, error, 'Nothing was changed.');
     }

@@ -118,14 +118,14 @@ class FolderRun {
 
     const inlinedPage = inline(generated?.() ?? currentBytes);
     const { bytes } = inlinedPage;
-    this.#staged.add(this.#targetOf(page), bytes, file);
+    const stats = this.#staged.add(this.#targetOf(page), bytes, file);
     if (this.#lastRun.keptHashes.has(name) && !bytes.equals(currentBytes)) this.#updated.push(name);
     for (const copy of this.#compressed.get(name) ?? []) {
       if (hashOfCopy(copy, [currentBytes, bytes]) === hashOf(bytes)) continue;
       this.#outdatedCopies.push({ copy, page });
     }
     const leftovers = isPublished(page, this.#site) ? this.#lastRun.findLeftovers(name, inlinedPage) : [];
-    return { inlinedPage, leftovers };
+    return { inlinedPage, leftovers, stats };
   }
 
   /** Checks the files before they are written. @throws UserError if one contains the API key */

@@ -36,7 +36,7 @@ export async function publishFolder(
 
   await staged.commit();
   if (site.from !== site.to) await copyOtherFiles(site, stagedNames);
-  await recordSite(site, record, Date.now());
+  await recordSite(site, record, site.verifier.takeListing(), false);
   rmSync(unfinishedRecord, { force: true });
 }
 

@@ -1,5 +1,6 @@
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { CollectionEntry } from '../failures/places.ts';
+import type { OutputListing } from '../output/output-listing.ts';
 import type { Manifest } from '../record/manifest.ts';
 import type { EnvironmentFiles } from '../settings/environment.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -48,6 +49,8 @@ export interface AstroContext {
   collected: readonly CollectedSnippet[];
   /** Whether the last build left a manifest, even one that this version cannot read. */
   hadManifest: boolean;
+  /** The copy of the output that an adapter has made in an earlier build. */
+  earlierCopy: OutputListing;
   /** The names of integrations that may change files after snippets are inlined. */
   laterIntegrations: string[];
   /** Astro's folder of files whose names change with their sources, such as `_astro`. */

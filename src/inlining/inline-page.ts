@@ -54,8 +54,8 @@ export interface WrittenPage {
   inlinedPage: InlinedPage;
   /** Snippets of an earlier run that the page shows without an embed: a later step has changed the page. */
   leftovers?: readonly LeftoverSnippet[];
-  /** The state of the file, once the page is written. */
-  stats?: Stats;
+  /** What the file system says of the file, or of the one that is staged, once it has these bytes. */
+  stats: Stats;
 }
 
 /** A snippet that a page shows without an embed that could be replaced. */

@@ -47,8 +47,8 @@ export async function inlineSnippets(
   const counts = { embeds: 0, linkedPages: 0 };
   await forEachYielding(scanned.files, (page) => {
     const writtenPage = write(page, (generated) => inlinePage(page, generated, page.embeds));
-    const { inlinedPage } = writtenPage;
-    site.verifier.check(page, inlinedPage.bytes);
+    const { inlinedPage, stats } = writtenPage;
+    site.verifier.check(page, inlinedPage.bytes, stats);
     recorder.add(page.name, writtenPage);
     if (page.kind === 'html') pageWarnings.add(page, inlinedPage);
     counts.embeds += page.embeds.length;

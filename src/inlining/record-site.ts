@@ -1,5 +1,6 @@
 import { listPlaces } from '../failures/places.ts';
-import { describeLaterIntegrations, finalizeFiles } from '../output/file-states.ts';
+import { describeLaterIntegrations, finalizeFiles, toUnrelatedFiles } from '../output/file-states.ts';
+import type { OutputListing } from '../output/output-listing.ts';
 import { findCopies } from '../output/page-copies.ts';
 import type { Manifest } from '../record/manifest.ts';
 import { writeManifest } from '../record/manifest-file.ts';
@@ -9,19 +10,26 @@ import type { GeneratedSite } from './generated-site.ts';
 /**
  * Writes the manifest of a site whose snippets are inlined, with its files as later steps have left them.
  *
- * @param inlinedAt when snippets were inlined, in ms since the epoch; absent if no later step changes files
+ * @param listing the files of the output when snippets were inlined, without those that are other files now
+ * @param hasLaterSteps whether other integrations may have changed files after snippets were inlined
  */
-export async function recordSite(site: GeneratedSite, inlined: Manifest, inlinedAt?: number): Promise<void> {
+export async function recordSite(
+  site: GeneratedSite,
+  inlined: Manifest,
+  listing: OutputListing,
+  hasLaterSteps: boolean,
+): Promise<void> {
   const { manifestFile, directory, previousManifest, fetcher, logger, astro } = site;
   // Without a manifest, no `check` can say that nothing has changed.
   if (fetcher.showsChildren) {
     return removeManifest(manifestFile, 'The last build shows children instead of snippets.');
   }
 
-  const root = astro?.search.source.folders.root;
-  const mayHaveCopies = root !== undefined && inlinedAt !== undefined;
-  const copies = mayHaveCopies ? findCopies(root, directory, inlined, inlinedAt) : undefined;
-  const files = await finalizeFiles(inlined, inlinedAt, previousManifest);
+  const outputCopies =
+    astro && hasLaterSteps
+      ? findCopies(astro.search.source.folders.root, directory, inlined, astro.earlierCopy)
+      : undefined;
+  const files = await finalizeFiles(inlined, hasLaterSteps ? listing : undefined, previousManifest);
   const laterIntegrations = astro?.laterIntegrations;
 
   const changedFiles = files.filter(({ changedAfterInlining }) => changedAfterInlining);
@@ -32,5 +40,6 @@ export async function recordSite(site: GeneratedSite, inlined: Manifest, inlined
       `${describeLaterIntegrations({ laterIntegrations })} changed ${places} after snippets were inlined. Only a build can update ${them}: publish with \`astro-snippets check --exec\`, not with a refresh.`,
     );
   }
-  writeManifest(manifestFile, { ...inlined, files, laterIntegrations, outputCopies: copies });
+  const unrelated = toUnrelatedFiles(listing, files);
+  writeManifest(manifestFile, { ...inlined, files, unrelated, laterIntegrations, outputCopies });
 }

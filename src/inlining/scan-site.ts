@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { describeNote, type InvalidEmbed } from '../failures/embed-notes.ts';
 import { forEachYielding } from '../files/turns.ts';
 import type { ScannableFile } from '../output/site-files.ts';
@@ -43,16 +44,16 @@ export async function scanSite(
   const invalid: InvalidEmbed[] = [];
   const files: ScannedFile[] = [];
 
-  const scanFile = (file: ScannableFile, bytes: Buffer | undefined) => {
+  const scanFile = (file: ScannableFile, bytes: Buffer | undefined, stats?: Stats) => {
     const { name, kind, generated } = file;
-    if (!bytes) return verifier.check(file, bytes);
+    if (!bytes) return verifier.check(file, bytes, stats);
 
     const addParams = params && pageParams(params, pathOfFile(name, kind === 'html', urls));
     const knownUses = uses.size;
     const results = readEmbeds({ name, kind, bytes, addParams, showsSnippets: !!generated }, uses);
     const { embeds } = results;
     for (const note of results.warnings) logger.warn(describeNote(note, astro?.search.whereWritten));
-    if (embeds.length + results.invalid.length === 0) return verifier.check(file, bytes);
+    if (embeds.length + results.invalid.length === 0) return verifier.check(file, bytes, stats);
 
     for (const embed of results.invalid) invalid.push(embed);
     if (uses.size > knownUses) {
@@ -65,7 +66,7 @@ export async function scanSite(
   };
   await forEachYielding(scannable, (file) => {
     if (file.generated) scanFile(file, file.generated());
-    else withEmbeddingFile(file, (bytes) => scanFile(file, bytes));
+    else withEmbeddingFile(file, (bytes, stats) => scanFile(file, bytes, stats));
   });
   return { startedAt, files, invalid, uses: [...uses.values()] };
 }

@@ -1,4 +1,5 @@
 import { hashSource } from '../content/csp.ts';
+import { toFileState } from '../output/file-states.ts';
 import {
   hashOf,
   type Manifest,
@@ -27,7 +28,7 @@ export class SiteRecorder {
   readonly #indexes: Map<string, number>;
   readonly #pack: PackWriter;
 
-  constructor(site: GeneratedSite, { uses, startedAt }: ScannedSite, snippets: FetchedSnippets) {
+  constructor(site: GeneratedSite, { uses }: ScannedSite, snippets: FetchedSnippets) {
     const { settings, directory, previousManifest, fetcher, astro } = site;
     const linked = linkSnippets(settings, uses, snippets);
     const recordedSnippets = uses.map(({ request, asHtml }): RecordedSnippet => {
@@ -44,7 +45,6 @@ export class SiteRecorder {
     this.#pack = new PackWriter(site.manifestFile);
     this.#record = {
       builtAt: new Date().toISOString(),
-      inlinedAt: startedAt,
       output: directory,
       outDir: astro?.search.source.folders.outDir ?? directory,
       urls: astro && site.urls,
@@ -56,6 +56,7 @@ export class SiteRecorder {
       snippets: recordedSnippets,
       previous: previousManifest && toSnapshot(previousManifest),
       files: [],
+      unrelated: [],
       collections: [],
     };
     for (const entry of astro?.collected ?? []) this.#addEntry(entry);
@@ -74,8 +75,8 @@ export class SiteRecorder {
     const { generated, bytes, embeds } = inlinedPage;
     const shows = embeds.map(({ request }) => this.#indexes.get(request.key) ?? 0);
     const { packOffset, packLength } = this.#pack.add(generated);
-    const { size = 0, mtimeMs: modifiedAt = 0 } = stats ?? {};
-    const file: RecordedFile = { name, hash: hashOf(bytes), shows, packOffset, packLength, size, modifiedAt };
+    const state = toFileState(stats, hashOf(bytes));
+    const file: RecordedFile = { name, shows, packOffset, packLength, ...state };
 
     // `#uses` and the first recorded snippets are in the same order, so an index fits both.
     const optional = shows.filter((index) => this.#uses[index]?.optionalPlaces?.has(name));

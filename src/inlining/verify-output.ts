@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, type Stats } from 'node:fs';
 import { mayContainEmbed } from '../embed/element.ts';
 import { userError } from '../failures/errors.ts';
 import { isLargeBinary, overlaps, piecesOf, withFile } from '../files/read.ts';
 import { forEachYielding } from '../files/turns.ts';
+import { OutputListing } from '../output/output-listing.ts';
 import type { SiteFile, UnscannedFile } from '../output/site-files.ts';
 import { keySearch } from '../text/known-keys.ts';
 
@@ -16,6 +17,8 @@ import { keySearch } from '../text/known-keys.ts';
 export class OutputVerifier {
   /** The files that contain the API key. */
   readonly withKey: SiteFile[] = [];
+  /** The files as they were when they were checked. */
+  #checked = new OutputListing();
   /** Scripts and style sheets that hold an embed. */
   readonly #codeWithEmbed: UnscannedFile[] = [];
   readonly #containsKey: (text: Buffer) => boolean;
@@ -25,16 +28,29 @@ export class OutputVerifier {
     this.#containsKey = apiKey === undefined ? () => false : keySearch(apiKey).isIn;
   }
 
-  /** Searches a file for the API key. @param bytes `undefined` for a large file, which is read in pieces */
-  check(file: SiteFile, bytes: Buffer | undefined): void {
+  /**
+   * Searches a file for the API key.
+   *
+   * @param bytes `undefined` for a large file, which is read in pieces
+   * @param stats those of the file when it had these bytes; absent if the bytes are not those of the file
+   */
+  check(file: SiteFile, bytes: Buffer | undefined, stats?: Stats): void {
+    if (stats) this.#checked.add(file.name, stats);
     const pieces = bytes ? [bytes].values() : piecesOf(file.file, overlaps.key);
     if (pieces.some((piece) => this.#containsKey(piece))) this.withKey.push(file);
   }
 
+  /** Returns the files as they were when they were checked. What is checked from now on is in the next list. */
+  takeListing(): OutputListing {
+    const listing = this.#checked;
+    this.#checked = new OutputListing();
+    return listing;
+  }
+
   /** Checks a file for the API key. @returns whether the file may hold embeds */
   checkAndFindEmbed(file: SiteFile): boolean {
-    return withEmbeddingFile(file, (bytes) => {
-      this.check(file, bytes);
+    return withEmbeddingFile(file, (bytes, stats) => {
+      this.check(file, bytes, stats);
       return bytes !== undefined && mayContainEmbed(bytes.toString('latin1'));
     });
   }
@@ -42,8 +58,8 @@ export class OutputVerifier {
   /** Checks files in which no snippet is inlined for the API key, and scripts and style sheets for embeds. */
   async checkUnscanned(files: readonly UnscannedFile[]): Promise<void> {
     await forEachYielding(files, (file) =>
-      withFile(file.file, (bytes) => {
-        this.check(file, bytes);
+      withFile(file.file, (bytes, stats) => {
+        this.check(file, bytes, stats);
         if (file.isCode && embedInCode.test(bytes?.toString('latin1') ?? '')) this.#codeWithEmbed.push(file);
       }),
     );
@@ -73,8 +89,8 @@ const codeWarning =
  * Calls `use` with the bytes of a file, which `use` must not keep: the buffer is used again. A large file is
  * read in pieces, and whole only if a piece mentions the element; else `use` gets `undefined`.
  */
-export function withEmbeddingFile<T>(file: SiteFile, use: (bytes: Buffer | undefined) => T): T {
-  return withFile(file.file, (bytes) => use(bytes ?? readLargeEmbedding(file)));
+export function withEmbeddingFile<T>(file: SiteFile, use: (bytes: Buffer | undefined, stats: Stats) => T): T {
+  return withFile(file.file, (bytes, stats) => use(bytes ?? readLargeEmbedding(file), stats));
 }
 
 function readLargeEmbedding({ file, name }: SiteFile): Buffer | undefined {

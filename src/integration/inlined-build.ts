@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
-import { statsOf, wasWrittenAfter } from '../files/read.ts';
 import type { GeneratedSite } from '../inlining/generated-site.ts';
 import type { OutputVerifier } from '../inlining/verify-output.ts';
-import { listSiteFiles, type SiteFile } from '../output/site-files.ts';
+import type { OutputListing } from '../output/output-listing.ts';
+import { listSiteFiles } from '../output/site-files.ts';
 import type { Manifest } from '../record/manifest.ts';
 import { missingNote } from '../record/record-paths.ts';
 import type { BuildRun } from './build-run.ts';
@@ -17,12 +17,12 @@ export interface InlinedSite {
 export interface InlinedOutput {
   /** The site and its manifest; `undefined` for a site without snippets, which needs no record. */
   inlinedSite: InlinedSite | undefined;
-  /** The verifier that has checked the files of the output so far, and is to check later ones. */
+  /** The verifier that has checked the files of the output so far, and is to check files written later. */
   verifier: OutputVerifier;
+  /** The files of the output, with their snippets. */
+  listing: OutputListing;
   /** Whether the output has compressed files, which may have been made from pages with embeds. */
   hasCompressed: boolean;
-  /** When snippets were inlined, in milliseconds since the epoch. Files written later are checked again. */
-  finishedAt: number;
 }
 
 /** A build whose snippets are inlined, while other integrations may still work on the output. */
@@ -44,7 +44,7 @@ export class InlinedBuild {
    */
   async record(directory: string): Promise<void> {
     const { site, output, laterIntegrations } = this.#build;
-    const { inlinedSite, verifier, hasCompressed, finishedAt } = this.#output;
+    const { inlinedSite, verifier, listing, hasCompressed } = this.#output;
     await this.#build.attempt(async () => {
       const mayHaveLateFiles = site.isServer || laterIntegrations.length > 0 || hasCompressed;
       if (mayHaveLateFiles) await this.#checkLateFiles(directory);
@@ -55,7 +55,7 @@ export class InlinedBuild {
       if (inlinedSite) {
         const { recordSite } = await import('../inlining/record-site.ts');
         const { site: generatedSite, manifest } = inlinedSite;
-        await recordSite(generatedSite, manifest, mayHaveLateFiles ? finishedAt : undefined);
+        await recordSite(generatedSite, manifest, listing, mayHaveLateFiles);
       } else {
         // A site without snippets needs no record, so the note that says why there is none is removed.
         rmSync(missingNote(output.manifestFile), { force: true });
@@ -68,13 +68,12 @@ export class InlinedBuild {
    * lists may have been made of it. Fails for outdated compressed files of pages with snippets, too.
    */
   async #checkLateFiles(directory: string) {
-    const { inlinedSite, verifier, finishedAt } = this.#output;
+    const { inlinedSite, verifier, listing } = this.#output;
     const { exclude } = this.#build.session.settings;
     const { scannable, unscanned, compressed } = listSiteFiles([directory], exclude);
-    const isLate = ({ file }: SiteFile) => wasWrittenAfter(statsOf(file), finishedAt);
-
-    const embedding = scannable.filter((file) => isLate(file) && verifier.checkAndFindEmbed(file));
-    await verifier.checkUnscanned(unscanned.filter(isLate));
+    const late = listing.removeChanged(scannable);
+    const embedding = late.filter((file) => verifier.checkAndFindEmbed(file));
+    await verifier.checkUnscanned(listing.removeChanged(unscanned));
     verifier.refuseKey((names) => `Another integration wrote the API key into ${names}.`);
     if (embedding.length === 0 && !inlinedSite) return;
 

@@ -2,6 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import type { CollectionEntry } from '../failures/places.ts';
 import type { GeneratedSite } from '../inlining/generated-site.ts';
 import { OutputVerifier } from '../inlining/verify-output.ts';
+import { listEarlierCopy } from '../output/page-copies.ts';
 import { listSiteFiles, type ScannableFile } from '../output/site-files.ts';
 import type { Manifest } from '../record/manifest.ts';
 import type { RouteToHeaders } from '../settings/versions.ts';
@@ -91,7 +92,8 @@ export class PreparedBuild {
       for (const { file } of verifier.withKey) rmSync(file, { force: true });
       verifier.refuseKey((names) => `The API key was found in ${names}. These files were removed.`);
       const hasCompressed = compressed.length > 0;
-      return new InlinedBuild(build, { inlinedSite, verifier, hasCompressed, finishedAt: Date.now() });
+      const listing = verifier.takeListing();
+      return new InlinedBuild(build, { inlinedSite, verifier, listing, hasCompressed });
     });
     await build.session.close();
     return inlinedBuild;
@@ -124,6 +126,7 @@ export class PreparedBuild {
         classes: site.classes,
         collected,
         hadManifest: this.#hadManifest,
+        earlierCopy: listEarlierCopy(site.sources.folders.root),
         laterIntegrations,
         assets: site.config.build.assets,
       },

@@ -9,7 +9,7 @@ import { textOf } from '../markup/text-of.ts';
 import { hashOf, type Manifest, type RecordedFile } from '../record/manifest.ts';
 import { type ReadableFile, readEmbeds } from '../snippets/read-embeds.ts';
 import type { SnippetUses } from '../snippets/snippet-use.ts';
-import { possibleHashes } from './file-states.ts';
+import { hasRecordedState, possibleHashes } from './file-states.ts';
 
 /** A page, or an entry of a collection, that only a build can update. */
 export interface PageToBuild {
@@ -39,14 +39,14 @@ export async function compareOutput(manifest: Manifest): Promise<OutputCompariso
   const holdsEmbed = embedFinder(snippets);
 
   await forEachYielding(files, (recorded) => {
-    const { name, size, modifiedAt } = recorded;
+    const { name } = recorded;
     const path = join(output, name);
     const stats = statsOf(path);
     if (!stats) {
       comparison.toBuild.push({ name, reason: 'is missing' });
       return;
     }
-    if (stats.size === size && Math.floor(stats.mtimeMs) === modifiedAt) return;
+    if (hasRecordedState(recorded, stats)) return;
 
     const bytes = readFileSync(path);
     const hash = hashOf(bytes);

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { statsOf, wasWrittenAfter } from '../files/read.ts';
+import { statsOf } from '../files/read.ts';
 import { forEachYielding } from '../files/turns.ts';
-import { hashOf, type Manifest, type RecordedFile } from '../record/manifest.ts';
+import { hashOf, type Manifest, type RecordedFile, type UnrelatedFile } from '../record/manifest.ts';
+import type { OutputListing } from './output-listing.ts';
 
 /** The number of earlier hashes recorded for a file, to recognize one that was rolled back. */
 const maxPreviousHashes = 3;
@@ -25,12 +26,11 @@ type FileStats = { size: number; mtimeMs: number };
  * Updates the hashes, sizes and times of a new record to what later steps of the build, such as a minifier,
  * have made of the files. Files that they deleted are left out. Hashes of the last build become previous.
  *
- * @param inlinedAt when snippets were inlined, in milliseconds since the epoch; `undefined` if no step
- *   followed
+ * @param inlined the files of the output when snippets were inlined; `undefined` if no step followed
  */
 export async function finalizeFiles(
   { output, files }: Manifest,
-  inlinedAt: number | undefined,
+  inlined: OutputListing | undefined,
   previousManifest?: Manifest,
 ): Promise<RecordedFile[]> {
   const previousFiles = new Map(previousManifest?.files.map((file) => [file.name, file]));
@@ -41,7 +41,7 @@ export async function finalizeFiles(
   };
 
   await forEachYielding(files, (file) => {
-    if (inlinedAt === undefined) {
+    if (!inlined) {
       finalize(file, { size: file.size, mtimeMs: file.modifiedAt }, file.hash);
       return;
     }
@@ -49,18 +49,43 @@ export async function finalizeFiles(
     const stats = statsOf(path);
     if (!stats) return;
 
-    const hash = wasWrittenAfter(stats, inlinedAt) ? hashOf(readFileSync(path)) : file.hash;
+    const hash = inlined.mayHaveChanged(file.name, stats) ? hashOf(readFileSync(path)) : file.hash;
     if (hash !== file.hash) file.changedAfterInlining = true;
     finalize(file, stats, hash);
   });
   return finalized;
 }
 
+/** The listed files that show no snippet, as they are recorded. */
+export function toUnrelatedFiles(listing: OutputListing, recorded: readonly RecordedFile[]): UnrelatedFile[] {
+  const recordedNames = new Set(recorded.map(({ name }) => name));
+  const unrelated: UnrelatedFile[] = [];
+  for (const [name, { size, mtimeMs }] of listing.entries()) {
+    if (!recordedNames.has(name)) unrelated.push([name, size, Math.floor(mtimeMs)]);
+  }
+  return unrelated;
+}
+
+/**
+ * Whether a file has the size and time on record, so that it need not be read. Times in whole seconds tell
+ * nothing: tools set the same one for all files of every build, and some file systems have no others.
+ */
+export function hasRecordedState({ size, modifiedAt }: RecordedFile, stats: FileStats): boolean {
+  return stats.size === size && Math.floor(stats.mtimeMs) === modifiedAt && stats.mtimeMs % 1_000 !== 0;
+}
+
+/** Whether a file is as it was when snippets were inlined. Copying may cut or round the time of a file. */
+export function isUnrelated([, size, modifiedAt]: UnrelatedFile, stats: FileStats): boolean {
+  const isSameTime = stats.mtimeMs >= modifiedAt && stats.mtimeMs <= modifiedAt + 1;
+  const isCutToSeconds = stats.mtimeMs === Math.floor(modifiedAt / 1_000) * 1_000;
+  return stats.size === size && (isSameTime || isCutToSeconds);
+}
+
 /** What to record of a file that was just written. The hashes on record become previous, latest first. */
 export function toFileState(
   { size, mtimeMs }: FileStats,
   hash: string,
-  lastRecord: RecordedFile | undefined,
+  lastRecord?: RecordedFile,
 ): FileState {
   const earlierHashes = lastRecord ? [lastRecord.hash, ...(lastRecord.previousHashes ?? [])] : [];
   const previousHashes = earlierHashes.filter((earlier) => earlier !== hash).slice(0, maxPreviousHashes);

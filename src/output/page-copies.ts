@@ -1,9 +1,10 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { shownPath } from '../files/paths.ts';
-import { statsOf, wasWrittenAfter } from '../files/read.ts';
+import { statsOf } from '../files/read.ts';
 import type { Manifest, RecordedFile } from '../record/manifest.ts';
 import { compressionFormats } from './compressed.ts';
+import { OutputListing } from './output-listing.ts';
 import type { SiteFile } from './site-files.ts';
 
 /** A folder that holds the site: the output, or a copy that an adapter has made of it. */
@@ -43,19 +44,31 @@ export function listPageCopies(
   });
 }
 
+/** The folder to which @astrojs/vercel copies the output, at the end of a build. */
+const adapterCopy = (root: string) => join(root, '.vercel/output/static');
+
+/** Lists the copy of the output that an earlier build may have left. */
+export const listEarlierCopy = (root: string): OutputListing => OutputListing.ofFolder(adapterCopy(root));
+
 /**
- * Finds the copy of the output that @astrojs/vercel makes in a build.
+ * Finds the copy of the output that @astrojs/vercel has made in a build.
  *
- * @param inlinedAt when snippets were inlined, in milliseconds since the epoch: an older copy is another
- *   build's
+ * @param earlier what was in the folder of the copy when snippets were inlined: another build's
  */
-export function findCopies(root: string, output: string, { files }: Manifest, inlinedAt: number): string[] {
-  const folder = join(root, '.vercel/output/static');
+export function findCopies(
+  root: string,
+  output: string,
+  { files }: Manifest,
+  earlier: OutputListing,
+): string[] {
+  const folder = adapterCopy(root);
   if (!existsSync(folder) || realpathSync(folder) === realpathSync(output)) return [];
   const isCopied = ({ name }: RecordedFile) => {
     const copy = join(folder, name);
-    if (!wasWrittenAfter(statsOf(copy), inlinedAt)) return false;
-    return readFileSync(copy).equals(readFileSync(join(output, name)));
+    const stats = statsOf(copy);
+    if (!stats || earlier.isAsListed(name, stats)) return false;
+    const page = join(output, name);
+    return existsSync(page) && readFileSync(copy).equals(readFileSync(page));
   };
   return files.some(isCopied) ? [folder] : [];
 }

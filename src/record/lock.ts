@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Clock, systemClock } from '../client/clock.ts';
 import { userError } from '../failures/errors.ts';
 import { hasErrorCode, statsOf } from '../files/read.ts';
@@ -60,8 +60,8 @@ export function takeLock(file: string, work: LockHolder['work']): HeldLock | und
   }
 
   const beat = () => {
-    const now = new Date();
     try {
+      const now = new Date(fileSystemTime(file));
       const holder = readHolder(file);
       if (holder?.token === own.token) utimesSync(file, now, now);
       // A command may empty the folder, as `npm ci` does, so its lock comes back. The lock of a build must
@@ -185,10 +185,29 @@ function readHolder(file: string): LockHolder | undefined {
 }
 
 function isLockAbandoned(file: string, { work, host, pid, started }: LockHolder): boolean {
-  if (host !== hostname()) return Date.now() - (statsOf(file)?.mtimeMs ?? 0) > abandonedAfter;
+  if (host !== hostname()) return fileSystemTime(file) - (statsOf(file)?.mtimeMs ?? 0) > abandonedAfter;
   // A program that builds again still holds the lock of its failed build, so its own lock is abandoned.
   const isOwnBuild = work === 'build' && pid === process.pid;
   return !isAlive(pid) || startTimeOf(pid) !== started || isOwnBuild;
+}
+
+/**
+ * The time by the clock of a file system, in milliseconds since the epoch. The clocks of two machines that share
+ * a folder may differ by more than a lock stays silent.
+ *
+ * @param file the path of a file in that file system
+ */
+function fileSystemTime(file: string): number {
+  const probe = join(dirname(file), randomUUID());
+  try {
+    writeFileSync(probe, '');
+    return statSync(probe).mtimeMs;
+  } catch {
+    // Where nothing can be written, no lock can be taken, so the time only decides what messages say.
+    return Date.now();
+  } finally {
+    rmSync(probe, { force: true });
+  }
 }
 
 function isAlive(pid: number): boolean {

@@ -24,8 +24,6 @@ import { containsKnownKey } from '../text/known-keys.ts';
 export interface Manifest {
   /** When the site was built. */
   builtAt: string;
-  /** When inlining began. Older files of the output cannot have been made from pages with snippets. */
-  inlinedAt: number;
   /** When the site was last refreshed; absent if not since the build. */
   refreshedAt?: string | undefined;
   /** The folder with the pages. The file has this and the next two as relative paths, so all can be moved. */
@@ -52,8 +50,10 @@ export interface Manifest {
   snippets: RecordedSnippet[];
   /** What the site showed before the last build or refresh, for `report`. */
   previous?: Snapshot | undefined;
-  /** The files that show snippets. Other files of the output are not recorded. */
+  /** The files that show snippets. */
   files: RecordedFile[];
+  /** The other files that were in the output when snippets were inlined: not made from pages with snippets. */
+  unrelated: UnrelatedFile[];
   /** The collection entries that are snippets. Their pages are not known, so a change needs a build. */
   collections: RecordedEntry[];
   /** The integrations that may have changed files after snippets were inlined. */
@@ -176,6 +176,9 @@ export interface RecordedFile extends PackedPage {
   /** Whether the build changed the file after inlining, as a minifier does. Only a build can update it. */
   changedAfterInlining?: true | undefined;
 }
+
+/** A file that shows no snippet. If its size and time are others now, it may have been made from pages. */
+export type UnrelatedFile = readonly [name: string, size: number, modifiedAt: number];
 
 /** Where a page as it was generated is in the pack, in bytes. */
 export interface PackedPage {

@@ -7,7 +7,7 @@ import { isTemporary } from '../files/write.ts';
 import { compareOutput, type OutputComparison, type PageToBuild } from '../output/compare-output.ts';
 import { describeMismatch, hashOfCopy } from '../output/compressed.ts';
 import { type DerivedFile, findDerivedFiles } from '../output/derived/derived-files.ts';
-import { describeLaterIntegrations, possibleHashes } from '../output/file-states.ts';
+import { describeLaterIntegrations, isUnrelated, possibleHashes } from '../output/file-states.ts';
 import { listPageCopies, type SiteFolder, siteFolders } from '../output/page-copies.ts';
 import type { SiteFile } from '../output/site-files.ts';
 import { findStaleSnippets } from '../record/changes.ts';
@@ -214,13 +214,15 @@ function planDerivedFiles(
 
 /** Makes a function that tells whether a file may have been made from pages of the site. */
 function derivedFileFilter({ recordFile, manifest }: SiteToRefresh): (file: SiteFile) => boolean {
-  const { output, files, inlinedAt } = manifest;
+  const { output, files } = manifest;
+  const unrelated = new Map(manifest.unrelated.map((file) => [file[0], file]));
   const recordedNames = new Set(files.flatMap(({ name, copies = [] }) => [name, ...copies]));
   // The cache folder, and temporary files of a killed refresh, may be in the output: leave them out.
   const recordFolder = `${pathFrom(output, dirname(recordFile))}/`;
   return ({ file, name }) => {
     const isOurs = recordedNames.has(name) || isTemporary(name) || name.startsWith(recordFolder);
-    // Older files, such as pages written by hand, were not made from these pages.
-    return !isOurs && statSync(file).mtimeMs >= inlinedAt;
+    // A file that was there before, such as a page written by hand, was not made from these pages.
+    const earlier = unrelated.get(name);
+    return !isOurs && !(earlier && isUnrelated(earlier, statSync(file)));
   };
 }

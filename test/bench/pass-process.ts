@@ -3,6 +3,7 @@ import type { GeneratedSite } from '../../src/inlining/generated-site.ts';
 import { recordSite } from '../../src/inlining/record-site.ts';
 import { OutputVerifier } from '../../src/inlining/verify-output.ts';
 import { inlineOutput } from '../../src/integration/inline-output.ts';
+import { OutputListing } from '../../src/output/output-listing.ts';
 import { listSiteFiles } from '../../src/output/site-files.ts';
 import type { FetchedSnippet, SnippetFetcher } from '../../src/snippets/snippet-fetcher.ts';
 import type { SnippetUse } from '../../src/snippets/snippet-use.ts';
@@ -49,6 +50,7 @@ const site: GeneratedSite = {
     hadManifest: false,
     classes: undefined,
     collected: [],
+    earlierCopy: new OutputListing(),
     routeToHeaders: new Map(),
     environment: { mode: 'production', directory: '' },
     laterIntegrations: [],
@@ -67,4 +69,4 @@ async function inlineSite() {
 
 const inlined = await inlineSite();
 // No other integration writes later.
-if (inlined) await recordSite(site, inlined);
+if (inlined) await recordSite(site, inlined, verifier.takeListing(), false);

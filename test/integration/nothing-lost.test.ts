@@ -186,6 +186,32 @@ export default defineConfig({ integrations: [snippets(), adder] });`,
   expect(key.output).not.toContain(service.environment.SNIPPETS_API_KEY);
 });
 
+test('what is written after inlining is known by its file, whatever the clock of the process or a tool says', async () => {
+  const site = await temporarySite({
+    'late.mjs': `
+import { appendFileSync, utimesSync, writeFileSync } from 'node:fs';
+const write = (name, text) => (writeFileSync('dist/' + name, text), utimesSync('dist/' + name, 1, 1));
+export const late = { name: 'late', hooks: { 'astro:build:done'() {
+  if (process.env.LATE === 'embed') write('late.html', '<p><snippet-embed id="1"></snippet-embed></p>');
+  if (process.env.LATE === 'key') write('key.js', process.env.SNIPPETS_API_KEY);
+  write('index.html', '<p><b>one</b> minified</p>');
+} } };
+const now = Date.now;
+Date.now = () => now() + 10_000;`,
+    'astro.config.mjs': configWith('', {
+      imports: `import { late } from './late.mjs';`,
+      integrations: 'late, ',
+    }),
+    'src/pages/index.astro': page('<Snippet id={1} />'),
+    'src/pages/about.astro': page('<Snippet id={2} />'),
+  });
+  // In a process of its own, as the clock stays wrong.
+  const build = (LATE: string) => site.start(['build'], { ...service.environment, LATE }).ended;
+  expect(await exits(1, build('embed'))).toContain('an embed into late.html after snippets were inlined');
+  expect(await exits(1, build('key'))).toContain('the API key into key.js');
+  expect(await exits(0, build('page'))).toContain('late changed index.html after snippets were inlined');
+});
+
 const write = `writeFileSync('dist/late.html', '<p><snippet-embed id="1"></snippet-embed></p>')`;
 const hooks = (name: string) =>
   `integrations: [snippets(), { name: 'late', hooks: { '${name}'() { ${write} } } }]`;

@@ -23,6 +23,23 @@ const untrue: [what: string, change: (site: Everything) => Promise<unknown>, say
     'about.html is as it was before the last change on record',
   ],
   [
+    'a page that was rolled back, with a time that a tool gives to every build',
+    async (site) => {
+      const inSeconds = () => utimes(at(site, 'about.html'), 1, 1);
+      await inSeconds();
+      const before = await readFile(at(site, 'about.html'));
+      site.service.put(2, 'about it');
+      await site.run('refresh');
+      await inSeconds();
+      const record = JSON.parse(await readFile(site.record, 'utf8'));
+      for (const file of record.files) if (file[0] === 'about.html') file[6] = 1_000;
+      await writeFile(site.record, JSON.stringify(record));
+      await writeFile(at(site, 'about.html'), before);
+      await inSeconds();
+    },
+    'about.html is as it was before the last change on record',
+  ],
+  [
     'a page that was built without the integration',
     (site) => writeFile(at(site, 'about.html'), '<p><snippet-embed id="2"></snippet-embed></p>'),
     'about.html has embeds: it was written without their snippets',

@@ -1,11 +1,13 @@
 import { hash } from 'node:crypto';
-import { cp, link, mkdir, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { cp, link, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type TestService, temporaryService } from '../support/service/service.ts';
 import { copyOfEverything, type Everything, renewPrecache } from '../support/site/everything.ts';
 import { type Folder, folderWith } from '../support/site/folder.ts';
+import { sideProductIntegrations } from '../support/site/side-products.ts';
+import { configWith, temporarySite } from '../support/site/site.ts';
 import { cli } from '../support/tools/cli.ts';
 import { exits } from '../support/tools/exits.ts';
 
@@ -109,16 +111,116 @@ describe('a file made from pages after the build, with old content', () => {
     expect(await refresh('--after', 'echo renewed')).toMatchObject({ exitCode: 0 });
   });
 
-  test('is not a file from before the build, such as a handwritten page or a bundle', async () => {
-    for (const name of ['by-hand.html', '_astro/bundle.js', 'search.json']) {
-      await mkdir(dirname(fileOf(`dist/${name}`)), { recursive: true });
-      await writeFile(fileOf(`dist/${name}`), words);
-      await utimes(fileOf(`dist/${name}`), new Date(0), new Date(0));
-    }
+  test('may look old, as a tool has set its time', async () => {
+    await writeFile(fileOf('dist/search.json'), JSON.stringify({ text: 'words with prices' }));
+    await utimes(fileOf('dist/search.json'), new Date(0), new Date(0));
+    site.service.put(9, 'other words');
+    expect(await exits(3, refresh())).toContain('search.json contains what snippet 9 was, which changes\n');
+  });
+
+  test('is not one that only holds a short text', async () => {
     await writeFile(fileOf('dist/short.txt'), 'Another site writes about the heffalump as well.');
     site.service.put(1, 'the woozle');
-    site.service.put(9, 'other words');
     expect(await refresh()).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe('a file that was there when snippets were inlined', () => {
+  const words = 'words with <a href="/prices">prices</a>';
+  const others = { 'by-hand.html': words, '_astro/bundle.js': words, 'search.json': JSON.stringify(words) };
+  let service: TestService;
+  let folder: Folder;
+  const at = (name: string) => join(folder.directory, 'public', name);
+  const run = (...argv: string[]) => cli(folder.directory, argv, service.environment);
+  /** Sets the time of a file as a copy or a tool leaves it. */
+  const setTime = async (name: string, timeOf: (mtimeMs: number) => number) => {
+    const time = timeOf((await stat(at(name))).mtimeMs) / 1_000;
+    await utimes(at(name), time, time);
+  };
+
+  beforeEach(async () => {
+    service = await temporaryService({ 1: words });
+    const files = { 'index.html': '<p><snippet-embed id="1"></snippet-embed></p>', ...others };
+    folder = await folderWith(
+      Object.fromEntries(Object.entries(files).map(([name, text]) => [`public/${name}`, text])),
+    );
+    await exits(0, run('inline', 'public'));
+    service.put(1, 'other words');
+  });
+
+  test.for([
+    ['as it is', (time: number) => time],
+    ['copied, with its time in milliseconds', Math.round],
+    ['unpacked, with its time in seconds', (time: number) => Math.floor(time / 1_000) * 1_000],
+  ] as const)('was not made from pages: %s', async ([, timeOf]) => {
+    for (const name of Object.keys(others)) await setTime(name, timeOf);
+    expect(await exits(0, run('refresh'))).toBe('Updated index.html\n');
+  });
+
+  test.for([
+    ['written again with the same bytes', (time: number) => time + 5_000],
+    ['and has got an old time since', () => 1_000],
+  ] as const)('may have been made from pages if it was %s', async ([, timeOf]) => {
+    await setTime('search.json', timeOf);
+    expect(await exits(3, run('refresh'))).toContain('search.json contains what snippet 1 was');
+  });
+});
+
+describe('a build whose process has a clock that is ahead of the disk', () => {
+  test('leaves a record with which a refresh finds copies, and what was made from pages', async () => {
+    const service = await temporaryService({ 1: '<b>the words of the snippet</b>' });
+    const site = await temporarySite({
+      'side-products.mjs': sideProductIntegrations,
+      'late.mjs': `
+import { readFileSync, writeFileSync } from 'node:fs';
+export const search = { name: 'search', hooks: { 'astro:build:done'() {
+  const html = readFileSync('dist/index.html', 'utf8');
+  if (process.env.SEARCH) writeFileSync('dist/search.json', JSON.stringify(html));
+} } };
+const now = Date.now;
+Date.now = () => now() + 10_000;`,
+      'astro.config.mjs': configWith('', {
+        imports: `import { search } from './late.mjs'; import { copy } from './side-products.mjs';`,
+        integrations: 'search, copy(), ',
+      }),
+      'src/pages/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
+      'src/pages/plain.html': '<p>the words of the snippet</p>',
+    });
+    const build = (more = {}) => site.start(['build'], { ...service.environment, ...more }).ended;
+    const refresh = () => cli(site.directory, ['refresh'], service.environment);
+    await exits(0, build({ SEARCH: '1' }));
+    service.put(1, 'other words');
+    expect(await exits(3, refresh())).toContain('search.json contains what snippet 1 was');
+
+    // Without the plain page, only copies are left to find.
+    await rm(join(site.directory, 'src/pages/plain.html'));
+    await exits(0, build());
+    service.put(1, 'newer');
+    expect(await exits(0, refresh())).toContain('Updated index.html\n');
+    expect((await site.texts('.vercel/output/static'))['index.html']).toContain('newer');
+  });
+
+  test('does not take an older copy of the output for its own', async () => {
+    const service = await temporaryService({ 1: 'one' });
+    const site = await temporarySite(
+      {
+        'late.mjs': `export const late = { name: 'late', hooks: { 'astro:build:done'() {} } };`,
+        'astro.config.mjs': configWith('', {
+          imports: `import { late } from './late.mjs';`,
+          integrations: 'late, ',
+        }),
+        'src/pages/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
+      },
+      service,
+    );
+    await site.builds();
+    await cp(join(site.directory, 'dist'), join(site.directory, '.vercel/output/static'), {
+      recursive: true,
+    });
+    await site.builds();
+    service.put(1, 'two');
+    await exits(0, site.run('refresh'));
+    expect((await site.texts('.vercel/output/static'))['index.html']).toContain('one');
   });
 });
 

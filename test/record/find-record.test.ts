@@ -23,7 +23,6 @@ async function build(output: string, id: number) {
   await mkdir(pathOf(output));
   await writeManifest(recordOf(output), {
     builtAt: '2026-01-01T00:00:00.000Z',
-    inlinedAt: 0,
     output: pathOf(output),
     outDir: pathOf(output),
     settings: {
@@ -38,6 +37,7 @@ async function build(output: string, id: number) {
     rules: { sanitizes: false, scripts: 'allow', strict: false, policy: 'none' },
     snippets: [{ id, params: undefined, key: `${id}` }],
     files: [],
+    unrelated: [],
     collections: [],
   });
 }

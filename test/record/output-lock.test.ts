@@ -104,6 +104,24 @@ test('releasing a lock that was taken over leaves the new one', () => {
   expect(existsSync(file)).toBe(false);
 });
 
+test.for<[where: string, skew: number]>([
+  ['ahead of', 60_000],
+  ['behind', -60_000],
+])('the lock of another host counts by the clock of the disk, which this process is %s', ([, skew]) => {
+  vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'], now: Date.now() + skew });
+  onTestFinished(() => void vi.useRealTimers());
+  const file = join(folder, `skewed${skew}.lock`);
+  writeFileSync(file, JSON.stringify({ ...another, host: 'build-2' }));
+  expect(takeLock(file, 'refresh')).toBeUndefined();
+  const { mtimeMs } = statSync(file);
+  const silent = new Date(mtimeMs - 31_000);
+  utimesSync(file, silent, silent);
+  const own = take(file, 'build');
+  vi.advanceTimersByTime(5_000);
+  expect(Math.abs(statSync(file).mtimeMs - mtimeMs)).toBeLessThan(30_000);
+  own.release();
+});
+
 test('a lock is kept alive until another machine has taken it', () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());

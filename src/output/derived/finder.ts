@@ -9,7 +9,7 @@ export interface SiteChanges {
   currentContents: Contents;
   /** The indexes of the snippets whose content changes. */
   changedSnippets: ReadonlySet<number>;
-  /** Says whether a file may have been made from pages: `false` for pages, and for files older than they. */
+  /** Says whether a file may have been made from pages: `false` for pages, and for files from before. */
   mayBeDerived(file: SiteFile): boolean;
 }
 

@@ -5,6 +5,7 @@ import type { GeneratedSite } from '../../../src/inlining/generated-site.ts';
 import { recordSite } from '../../../src/inlining/record-site.ts';
 import { OutputVerifier } from '../../../src/inlining/verify-output.ts';
 import { inlineOutput } from '../../../src/integration/inline-output.ts';
+import { OutputListing } from '../../../src/output/output-listing.ts';
 import { listSiteFiles } from '../../../src/output/site-files.ts';
 import { supersededBy } from '../../../src/record/manifest.ts';
 import { readManifest } from '../../../src/record/manifest-file.ts';
@@ -196,6 +197,7 @@ async function build(
         search: new SourceSearch(new SiteSource(folders, '/', [])),
         hadManifest: false,
         collected: [],
+        earlierCopy: new OutputListing(),
         classes: undefined,
         routeToHeaders: new Map(),
         environment: { mode: 'production', directory: '' },
@@ -206,7 +208,7 @@ async function build(
     const inlined = await inlineOutput(site, scannable);
     await verifier.checkUnscanned(unscanned);
     verifier.refuseKey((names) => names);
-    if (inlined) await recordSite(site, inlined, Date.now());
+    if (inlined) await recordSite(site, inlined, verifier.takeListing(), true);
   } finally {
     await fetcher.close();
   }
