@@ -24,6 +24,7 @@ const olderAstro = (version: number): TestProjectConfiguration => ({
       'test/e2e/components/astro-check.test.ts',
       'test/{promises,e2e/promises}/content-security-policy.test.ts',
       'test/refresh/*.test.ts',
+      'test/settings/route-files.test.ts',
       'test/e2e/templates.test.ts',
     ],
     // Astro 7 alone has experimental.incrementalBuild.

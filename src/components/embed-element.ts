@@ -44,7 +44,7 @@ type UncheckedProps = Partial<Record<keyof EmbedAttributes, unknown>> & {
 };
 
 /** The part of the `Astro` global that says where a component is rendered. */
-type RenderedPage = Pick<AstroGlobal, 'isPrerendered' | 'url' | 'routePattern'>;
+type RenderedPage = Pick<AstroGlobal, 'isPrerendered' | 'url' | 'originPathname' | 'routePattern'>;
 
 /** The command of Astro that loaded the config, which the integration defines as `__ASTRO_SNIPPETS__`. */
 export type AstroCommand = 'dev' | 'build' | 'preview' | 'sync';
@@ -74,7 +74,9 @@ export function embedStart(
   refuseProps(props, path);
 
   const write = (request: SnippetRequest) => {
-    componentBridge.announce?.(request.id, request.params, path);
+    // A page that shows another one, as in a fallback language, has the URL of that one.
+    const writtenPath = page.isPrerendered ? page.originPathname : containerPage;
+    componentBridge.announce?.(request.id, request.params, { path, writtenPath });
     return startTag(request, props);
   };
   const fail = (error: unknown) => {

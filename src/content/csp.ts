@@ -3,7 +3,8 @@ import { type Edit, toByteString } from '../markup/edits.ts';
 import { attributesOf, decodeAttribute, readAttribute, replaceValue } from '../markup/tags.ts';
 import { walk } from '../markup/walk.ts';
 import type { HtmlRules } from '../settings/options.ts';
-import { routeFiles } from '../settings/site-urls.ts';
+import { routeFiles } from '../settings/route-files.ts';
+import type { SiteUrls } from '../settings/site-urls.ts';
 import type { RouteToHeaders } from '../settings/versions.ts';
 
 /** Sources of inline scripts and style sheets, as a policy writes them: `'sha256-…'`. */
@@ -120,23 +121,39 @@ export function allowInPage(page: Buffer, sources: PolicySources): Edit[] {
   return edits;
 }
 
+/** The policies that an adapter sends in the headers of pages. */
+export interface HeaderPolicies {
+  /** Adds sources to the policy of a page. Headers are changed in place: the adapter reads them later. */
+  allow(page: string, sources: PolicySources): void;
+  /** The paths of routes with a policy whose page is not in the output. */
+  withoutPage: readonly string[];
+}
+
 /**
- * Returns a function that adds sources to the policy in the headers of a page. Headers are changed in place:
- * the adapter that sends them reads them later.
+ * Finds the pages of the policies in headers.
  *
- * @param routes the headers by path. Routes may begin with the base path.
+ * @param routes the headers by the path of a route, below the base and decoded
+ * @param exists says whether the output has a file of this name
  */
 export function headerPolicies(
   routes: RouteToHeaders,
-  base: string,
-): (page: string, sources: PolicySources) => void {
-  const headersByPage = new Map<string, Headers>();
-  for (const [pathname, { headers }] of routes) {
-    for (const name of routeFiles(pathname, base)) headersByPage.set(name, headers);
+  format: SiteUrls['format'],
+  exists: (name: string) => boolean,
+): HeaderPolicies {
+  const headersByPage = new Map<string, Headers[]>();
+  const withoutPage: string[] = [];
+  for (const [path, { headers, route }] of routes) {
+    if (!headers.has(policyHeader)) continue;
+    const names = routeFiles({ path, type: route.type }, format).filter(exists);
+    for (const name of names) headersByPage.set(name, [...(headersByPage.get(name) ?? []), headers]);
+    if (names.length === 0) withoutPage.push(path);
   }
-  return (page, sources) => {
-    const headers = headersByPage.get(page);
-    const policy = headers?.get(policyHeader);
-    if (policy) headers?.set(policyHeader, allowSources(policy, sources));
+  return {
+    withoutPage,
+    allow(page, sources) {
+      for (const headers of headersByPage.get(page) ?? []) {
+        headers.set(policyHeader, allowSources(headers.get(policyHeader) ?? '', sources));
+      }
+    },
   };
 }

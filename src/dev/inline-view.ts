@@ -10,8 +10,9 @@ import { panelSnippets } from '../inlining/edit-links/edit-links.ts';
 import { pageInliner } from '../inlining/inline-page.ts';
 import type { SnippetSession } from '../integration/snippet-session.ts';
 import { isWithoutKey, withoutKeyWarning } from '../settings/connection.ts';
+import { filesAt, routeFiles } from '../settings/route-files.ts';
 import type { Settings } from '../settings/settings.ts';
-import { canonicalPath, routeFiles } from '../settings/site-urls.ts';
+import { canonicalPath, decodePath, pathBelow } from '../settings/site-urls.ts';
 import { BlockWarnings } from '../snippets/block-warnings.ts';
 import { type FileEmbed, pageParams, readEmbeds } from '../snippets/read-embeds.ts';
 import type { FetchedSnippet, FetchedSnippets } from '../snippets/snippet-fetcher.ts';
@@ -86,9 +87,11 @@ export class InlineView {
   }
 
   #isExcluded({ path, kind }: RenderedText): boolean {
-    const { base } = this.#server.config;
-    const names = [path.slice(base.length), ...(kind === 'html' ? routeFiles(path, base) : [])];
-    return names.some((name) => picomatch.isMatch(name, this.#session.settings.exclude));
+    const { settings, site } = this.#session;
+    const { base, format } = site.urls;
+    const endpoint = { path: decodePath(pathBelow(base, path)), type: 'endpoint' } as const;
+    const names = kind === 'html' ? filesAt(path, site.urls) : routeFiles(endpoint, format);
+    return names.some((name) => picomatch.isMatch(name, settings.exclude));
   }
 
   /** Reads the embeds of a view. @throws UserError if there are any on a page that is rendered on demand */

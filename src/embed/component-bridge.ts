@@ -19,15 +19,22 @@ export interface ComponentPlace {
   loc?: { file: string; line: number; column: number };
 }
 
+/** The page that renders a snippet. Both paths are `containerPage` where the page is not known. */
+export interface RenderingPage {
+  /** The path of the page's URL. */
+  path: string;
+  /** The path for which Astro writes the page: below the site's base, and decoded. */
+  writtenPath: string;
+}
+
 /** The functions of the integration that `<Snippet>` calls; absent while the integration needs no calls. */
 interface ComponentBridge {
   /**
    * In a build, called for each embed that a page renders.
    *
    * @param params as canonical JSON.
-   * @param pathname the path of the page's URL, or `containerPage`.
    */
-  announce?: ((id: number, params: string | undefined, pathname: string) => void) | undefined;
+  announce?: ((id: number, params: string | undefined, page: RenderingPage) => void) | undefined;
   /** Finds where a `<Snippet>` is written. */
   find?(component: FailedComponent): ComponentPlace | undefined;
 }

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { headerPolicies } from '../content/csp.ts';
 import { forEachYielding } from '../files/turns.ts';
 import type { Manifest } from '../record/manifest.ts';
@@ -35,11 +37,14 @@ export async function inlineSnippets(
 ): Promise<Manifest> {
   const snippets = await fetchSnippets(scanned, site);
   const recorder = new SiteRecorder(site, scanned, snippets);
+  const headers = headerPolicies(site.astro?.routeToHeaders ?? new Map(), site.urls.format, (name) =>
+    existsSync(join(site.directory, name)),
+  );
   const inlinePage = pageInliner({
     snippets,
     rules: recorder.rules,
     linked: recorder.linked,
-    allowInHeaders: headerPolicies(site.astro?.routeToHeaders ?? new Map(), site.urls.base),
+    allowInHeaders: headers.allow,
     scratchBuffer: Buffer.allocUnsafeSlow(scratchBufferSize),
   });
   const pageWarnings = new PageWarnings(site, snippets);
@@ -55,10 +60,18 @@ export async function inlineSnippets(
     counts.linkedPages += Number(inlinedPage.isLinked);
   });
 
+  if (recorder.rules.policy === 'hash') for (const path of headers.withoutPage) warnOfHeaders(path, site);
   for (const warning of pageWarnings.list()) site.logger.warn(warning);
   const hasEditLinks = recorder.linked !== undefined;
   if (scanned.files.length > 0) logSummary(site, scanned, snippets, counts, hasEditLinks);
   return recorder.finish();
+}
+
+/** Warns of headers whose page is unknown: the code of snippets on that page may be blocked. */
+function warnOfHeaders(path: string, { logger }: GeneratedSite) {
+  logger.warn(
+    `The route ${path} has a Content Security Policy in its headers, but no page in the output. If another file is sent with these headers, scripts and styles of its snippets are blocked.`,
+  );
 }
 
 /** Fetches the snippets of all embeds. Every 5 seconds, a line says how many have arrived. */

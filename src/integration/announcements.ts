@@ -4,7 +4,7 @@ import { describeNote, type InvalidEmbed } from '../failures/embed-notes.ts';
 import type { GeneratedSite } from '../inlining/generated-site.ts';
 import type { ScannedSite } from '../inlining/scan-site.ts';
 import type { ScannableFile } from '../output/site-files.ts';
-import { routeFiles } from '../settings/site-urls.ts';
+import { filesAt } from '../settings/route-files.ts';
 import type { FileEmbed } from '../snippets/read-embeds.ts';
 
 /** A snippet that `<Snippet>` has rendered on a page, but whose embed is not in the output. */
@@ -17,7 +17,11 @@ export interface LostEmbed extends InvalidEmbed {
 /** A page on which `<Snippet>` was rendered, with the keys of the requests in the order of the page. */
 interface AnnouncedPage {
   pathname: string;
-  keys: readonly string[];
+  keys: string[];
+}
+
+/** An announced page whose files are looked for in the output. */
+interface OutputPage extends AnnouncedPage {
   /** The names of the page's files in the output; empty if they are not known. */
   files: string[];
 }
@@ -42,8 +46,8 @@ interface OutputEmbeds {
 export class Announcements {
   readonly #onFirst: (request: SnippetRequest, pathname: string) => void;
   readonly #requests = new Map<string, SnippetRequest>();
-  /** The request keys of the snippets that each page has rendered, by the path of the page. */
-  readonly #keysByPage = new Map<string, string[]>();
+  /** The announced pages, by the paths for which Astro writes them. */
+  readonly #pages = new Map<string, AnnouncedPage>();
 
   /** @param onFirst called when a snippet is first announced. An error that it throws fails the page */
   constructor(onFirst: (request: SnippetRequest, pathname: string) => void) {
@@ -64,19 +68,19 @@ export class Announcements {
    * this only warns: a page may also render it for another purpose.
    */
   lost(scanned: ScannedSite, scannable: readonly ScannableFile[], site: GeneratedSite): LostEmbed[] {
-    if (this.#keysByPage.size === 0) return [];
+    if (this.#pages.size === 0) return [];
     const { urls, logger, astro } = site;
     const output = embedsInOutput(scanned, scannable);
-    const rendered = countKeys([...this.#keysByPage.values()].flat());
+    const rendered = countKeys([...this.#pages.values()].flatMap(({ keys }) => keys));
     const lost: LostEmbed[] = [];
 
-    for (const [pathname, keys] of this.#keysByPage) {
-      const names = [...routeFiles(pathname, urls.base), pathname.replace(/^\//, '')];
-      const page = { pathname, keys, files: names.filter((name) => output.names.has(name)) };
+    for (const [writtenPath, announced] of this.#pages) {
+      const names = filesAt(writtenPath, { base: '/', format: urls.format });
+      const page = { ...announced, files: names.filter((name) => output.names.has(name)) };
       if (isAsRendered(page, output) || mayBeInvalid(page, output)) continue;
 
       const found = page.files.length > 0 ? countKeys(keysOf(page, output)) : output.counts;
-      for (const [key, times] of countKeys(keys)) {
+      for (const [key, times] of countKeys(page.keys)) {
         const id = `${this.#requests.get(key)?.id}`;
         const timesFound = found.get(key) ?? 0;
         if (timesFound === 0) {
@@ -94,18 +98,18 @@ export class Announcements {
     return lost;
   }
 
-  readonly #hear: NonNullable<typeof componentBridge.announce> = (id, params, pathname) => {
+  readonly #hear: NonNullable<typeof componentBridge.announce> = (id, params, { path, writtenPath }) => {
     const request = toRequest(id, params);
     const known = this.#requests.get(request.key);
     // All equal keys share one string: a large site has many announcements of few snippets.
     const { key } = known ?? request;
-    const keys = this.#keysByPage.get(pathname);
-    if (keys) keys.push(key);
-    else this.#keysByPage.set(pathname, [key]);
+    const page = this.#pages.get(writtenPath);
+    if (page) page.keys.push(key);
+    else this.#pages.set(writtenPath, { pathname: path, keys: [key] });
 
     if (known) return;
     this.#requests.set(key, request);
-    this.#onFirst(request, pathname);
+    this.#onFirst(request, path);
   };
 }
 
@@ -122,33 +126,33 @@ function embedsInOutput(scanned: ScannedSite, scannable: readonly ScannableFile[
 /** The request key of an embed as written on the page, without the params that the option `params` adds. */
 const writtenKey = ({ request, written = request.key }: FileEmbed) => written;
 
-const keysOf = ({ files }: AnnouncedPage, { keysIn }: OutputEmbeds) =>
+const keysOf = ({ files }: OutputPage, { keysIn }: OutputEmbeds) =>
   files.flatMap((name) => keysIn.get(name) ?? []);
 
 /** Whether the files of a page hold exactly the embeds that it has announced, in the same order. */
-function isAsRendered(page: AnnouncedPage, output: OutputEmbeds): boolean {
+function isAsRendered(page: OutputPage, output: OutputEmbeds): boolean {
   const keys = keysOf(page, output);
   return keys.length === page.keys.length && keys.every((key, index) => key === page.keys[index]);
 }
 
 /** Whether a lost embed may be one that is reported as invalid, in a file of the page (in any if unknown). */
-function mayBeInvalid({ files }: AnnouncedPage, { invalid }: OutputEmbeds): boolean {
+function mayBeInvalid({ files }: OutputPage, { invalid }: OutputEmbeds): boolean {
   return files.length > 0 ? files.some((name) => invalid.has(name)) : invalid.size > 0;
 }
 
 /** How many embeds of a snippet the output should have at least for a page; 0 if that is not known. */
-function expectedTimes({ pathname, files }: AnnouncedPage, times: number, timesRendered: number): number {
+function expectedTimes({ pathname, files }: OutputPage, times: number, timesRendered: number): number {
   if (files.length > 0) return times;
-  // The announced path may be that of another page, such as of a fallback language: nothing can be expected.
+  // The page may be an endpoint that writes no file, or another one that was rewritten: nothing can be expected.
   return pathname === containerPage ? timesRendered : 0;
 }
 
-function lostEmbed({ pathname, files }: AnnouncedPage, id: string): LostEmbed {
+function lostEmbed({ pathname, files }: OutputPage, id: string): LostEmbed {
   const message = `Snippet ${id} was rendered here, but is not in the output.`;
   return { file: pathname, code: 'embed-lost', message, files, id };
 }
 
-function fewerMessage({ pathname, files }: AnnouncedPage, id: string, expected: number, found: number) {
+function fewerMessage({ pathname, files }: OutputPage, id: string, expected: number, found: number) {
   const place = files.join(', ') || pathname;
   const times = found === 1 ? 'once' : `${found} times`;
   return `${place}: snippet ${id} was rendered ${expected} times, but is in the output only ${times}. What is made of text without tags, such as an excerpt, has no snippets.`;

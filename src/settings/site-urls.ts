@@ -48,25 +48,20 @@ function pathIn(base: string, name: string): string {
   return `${base.replace(/\/+$/, '')}/${path}`;
 }
 
-/** The names of the files that Astro may write for a route, for every `build.format`. */
-export function routeFiles(pathname: string, base: string): string[] {
+/** The part of a path below the site's base: `/about/` of `/docs/about/`. A path outside of it stays as it is. */
+export function pathBelow(base: string, path: string): string {
   const root = base.replace(/\/+$/, '');
-  const inside = pathname.startsWith(`${root}/`) ? pathname.slice(root.length) : pathname;
-  const decoded = decodePath(inside);
-  // For `/tags/100%/`, Astro 5 decodes `%25` in the page's URL, but not in its file name, so both are tried.
-  const undecoded = decoded === inside ? inside.replaceAll('%', '%25') : inside;
-  return [...new Set([decoded, undecoded])].flatMap((path) => {
-    const name = path.replace(/^\/+|\/+$/g, '').replace(/(^|\/)index\.html$/, '');
-    if (name === '') return ['index.html'];
-    return name.endsWith('.html') ? [name] : [`${name}/index.html`, `${name}.html`];
-  });
+  if (path === root) return '/';
+  return path.startsWith(`${root}/`) ? path.slice(root.length) : path;
 }
 
-/** Decodes a path. A path that cannot be decoded stays as it is. */
-export function decodePath(path: string): string {
+/** Decodes a path. What cannot be decoded stays as it is, like the `%` of `100%`. */
+export const decodePath = (path: string): string => path.replace(/(?:%[0-9a-f]{2})+/gi, decodeEscapes);
+
+function decodeEscapes(escapes: string) {
   try {
-    return decodeURI(path);
+    return decodeURI(escapes);
   } catch {
-    return path;
+    return escapes;
   }
 }

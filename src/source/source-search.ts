@@ -6,7 +6,7 @@ import type { ComponentPlace, FailedComponent } from '../embed/component-bridge.
 import type { PlaceOf } from '../failures/embed-notes.ts';
 import { userError } from '../failures/errors.ts';
 import { listPlaces } from '../failures/places.ts';
-import { canonicalPath, decodePath } from '../settings/site-urls.ts';
+import { canonicalPath, decodePath, pathBelow } from '../settings/site-urls.ts';
 import { count } from '../text/format.ts';
 import type { SiteSource } from './site-source.ts';
 import { embedsIn, literalRequest, type SourceEmbed } from './source-embeds.ts';
@@ -152,8 +152,8 @@ export class SourceSearch {
   /** @param page the name of a file in the output, such as `about/index.html`, or the path of a URL. */
   #routeOf(page: string): IntegrationResolvedRoute | undefined {
     const { base, routes } = this.source;
-    const name = page.slice(page.startsWith(base) ? base.length : 0).replace(/^\//, '');
-    const path = decodePath(canonicalPath(`/${name}`, true, { trailingSlash: 'never', format: 'file' }));
+    const below = page.startsWith('/') ? pathBelow(base, page) : `/${page}`;
+    const path = decodePath(canonicalPath(below, true, { trailingSlash: 'never', format: 'file' }));
     return routes.find(({ patternRegex }) => patternRegex.test(path) || patternRegex.test(`${path}/`));
   }
 

@@ -164,6 +164,7 @@ describe('params with the API key are refused', () => {
   const page = {
     isPrerendered: true,
     url: new URL('https://site.test/a/'),
+    originPathname: '/a/',
     routePattern: '/a',
   };
 

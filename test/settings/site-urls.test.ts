@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import {
   canonicalPath,
+  decodePath,
+  pathBelow,
   pathOfFile,
   publishedUrl,
-  routeFiles,
   type SiteUrls,
 } from '../../src/settings/site-urls.ts';
 
@@ -61,13 +62,21 @@ test.for<[SiteUrls, string, string[], string]>([
 );
 
 test.for([
-  ['/', ['index.html']],
-  ['/base/', ['index.html']],
-  ['/base/about/', ['about/index.html', 'about.html']],
-  ['/about.html', ['about.html']],
-  ['/caf%C3%A9', ['café/index.html', 'café.html', 'caf%C3%A9/index.html', 'caf%C3%A9.html']],
-  ['/100%/', ['100%/index.html', '100%.html', '100%25/index.html', '100%25.html']],
-  ['/100%25', ['100%/index.html', '100%.html', '100%25/index.html', '100%25.html']],
-] as const)('a page with the path %s may be in %s', ([path, files]) => {
-  expect(routeFiles(path, '/base')).toEqual(files);
+  ['/docs', '/docs', '/'],
+  ['/docs/', '/docs', '/'],
+  ['/docs', '/docs/docs/', '/docs/'],
+  ['/docs/', '/docsify/', '/docsify/'],
+  ['/', '/docs/', '/docs/'],
+  ['/', '', '/'],
+] as const)('below the base %s, %s is %s', ([base, path, below]) => {
+  expect(pathBelow(base, path)).toBe(below);
+});
+
+test.for([
+  ['/caf%C3%A9/a%20b', '/café/a b'],
+  ['/100%/%C3%BC', '/100%/ü'],
+  ['/100%25/%FF', '/100%/%FF'],
+  ['/a%2Fb%3F', '/a%2Fb%3F'],
+] as const)('the path %s is decoded as %s', ([path, decoded]) => {
+  expect(decodePath(path)).toBe(decoded);
 });

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { statsOf } from '../../files/read.ts';
-import { routeFiles } from '../../settings/site-urls.ts';
+import { filesAt } from '../../settings/route-files.ts';
 import type { SiteFile } from '../site-files.ts';
 import type { TraceFinder } from './finder.ts';
 
@@ -54,7 +54,7 @@ export function precacheFinder(directory: string, changingPages: readonly SiteFi
     // An absolute URL may begin with a base path, which is not known here, so each suffix is tried.
     const starts = /^(\/|[a-z]+:)/i.test(url) ? [...segments.keys()] : [0];
     const paths = starts.map((start) => segments.slice(start).join('/'));
-    return paths.flatMap((name) => [name, ...routeFiles(name, '')]).find(exists);
+    return paths.flatMap((name) => filesAt(`/${name}`, { base: '/', format: 'preserve' })).find(exists);
   };
 
   return (text, name) => {
