@@ -164,7 +164,7 @@ function warnOfPage({ rendered, search, lines, embeds }: View, snippets: Fetched
 
 /** @throws UserError with one report of all failures, unless children are shown instead */
 function refuseFailures(view: View, shownUses: readonly ShownUse[]): void {
-  const { rendered, search, lines, invalid } = view;
+  const { rendered, settings, search, lines, invalid } = view;
   const failed = shownUses.flatMap(({ snippet: { content, error }, ...use }): FailedSnippet[] =>
     content || !error ? [] : [{ ...use, error }],
   );
@@ -173,7 +173,7 @@ function refuseFailures(view: View, shownUses: readonly ShownUse[]): void {
     const identity = JSON.stringify([rendered.path, invalid, identities]);
     lines.warnOfFailures(identity, failureWarnings(failed).join('\n'));
   }
-  throwFailures({ failed, notAsked: 0, embeds: invalid, placeOf: search.whereWritten });
+  throwFailures({ failed, notAsked: 0, embeds: invalid, placeOf: search.whereWritten, settings });
 }
 
 /** @throws UserError if the API key would be shown */

@@ -82,7 +82,7 @@ const setupErrors = {
     hint: 'Pass the embed to an island as children: <Box client:load><Snippet id={42} /></Box>. For a script, write it into a <template>.',
   },
   'missing-manifest': {
-    hint: 'Build the site in this folder, or run `astro-snippets inline` on it, with this version. If you set a cacheDir, pass --manifest.',
+    hint: 'Build the site in this folder, or run `astro-snippets inline` on it, with this version. With a cacheDir of your own, --manifest has to name the record.',
   },
   'output-in-use': {
     hint: 'Wait for the other process, or delete the lock file if there is none. Two builds at once need an outDir each.',

@@ -10,8 +10,9 @@ import {
   paragraph,
 } from './describe-failures.ts';
 import type { InvalidEmbed, PlaceOf } from './embed-notes.ts';
-import { consequenceOf, errorTable } from './error-table.ts';
+import { consequenceOf } from './error-table.ts';
 import { UserError } from './errors.ts';
+import { type AdvisedSettings, hintOf } from './hints.ts';
 import { listPlaces } from './places.ts';
 
 /** Everything that went wrong in a run. */
@@ -21,6 +22,8 @@ export interface Failures {
   notAsked: number;
   embeds: readonly InvalidEmbed[];
   placeOf?: PlaceOf | undefined;
+  /** The settings of the run, so that no hint advises what is set. */
+  settings: AdvisedSettings;
 }
 
 /**
@@ -29,7 +32,7 @@ export interface Failures {
  *
  * @throws UserError
  */
-export function throwFailures({ failed, notAsked, embeds, placeOf }: Failures): void {
+export function throwFailures({ failed, notAsked, embeds, placeOf, settings }: Failures): void {
   // Of the errors that end the run, only the first is reported: the others have the same cause.
   const fatal = failed.filter(({ error }) => consequenceOf(error) === 'end');
   const reported = failed
@@ -49,7 +52,7 @@ export function throwFailures({ failed, notAsked, embeds, placeOf }: Failures): 
   const codes = new Set([...reported.map(({ error }) => error.code), ...embeds.map(({ code }) => code)]);
   throw new UserError(
     `${headline(reported, skipped, embeds.length)}\n\n${entries.join('\n\n')}\n`,
-    [...codes].map((code) => `${code}: ${errorTable[code].hint}`).join('\n'),
+    [...codes].map((code) => `${code}: ${hintOf(code, settings)}`).join('\n'),
     [...codes],
   );
 }

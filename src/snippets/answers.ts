@@ -5,6 +5,7 @@ import type { SnippetRequest } from '../client/snippet-request.ts';
 import { consequenceOf } from '../failures/error-table.ts';
 import { isSnippetFailure, SiteError } from '../failures/errors.ts';
 import { hasConnection, requireConnection } from '../settings/connection.ts';
+import { environmentVariables } from '../settings/environment.ts';
 import type { Settings } from '../settings/settings.ts';
 import { cleanText } from '../text/clean-text.ts';
 import { formatDuration } from '../text/format.ts';
@@ -115,8 +116,10 @@ export class AnswerSource {
     const variants = new Set(Array.from(answers, ({ variant }) => variant));
     if ([...variants].join() !== 'retrieve') return [];
     this.#hasRouteWarning = true;
+    const isOption = this.#settings.urlOptions.includes('renderBaseUrl');
+    const setting = isOption ? 'the option `renderBaseUrl`' : environmentVariables.renderBaseUrl;
     return [
-      `No snippet was rendered: ${cleanText(missing.baseUrl)} answers ${missing.status} for every route. All were retrieved instead. Check SNIPPETS_RENDER_BASE_URL.`,
+      `No snippet was rendered: ${cleanText(missing.baseUrl)} answers ${missing.status} for every route. All were retrieved instead. Check ${setting}.`,
     ];
   }
 

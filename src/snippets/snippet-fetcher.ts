@@ -102,7 +102,7 @@ export class SnippetFetcher {
     }
 
     const { fetched, failed, notAsked } = await this.#fetchAll(showsChildren ? [] : uses, options);
-    throwFailures({ failed, notAsked, embeds: invalid, placeOf });
+    throwFailures({ failed, notAsked, embeds: invalid, placeOf, settings: this.#settings });
     for (const { request, error } of failed) {
       if (error.code === 'not-found') this.missing.add(request.key);
     }

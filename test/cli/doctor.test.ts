@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { httpServer } from '../support/http/tls-server.ts';
+import { httpServer, makeCertificate } from '../support/http/tls-server.ts';
 import { serve, trustedServer } from '../support/http/wire.ts';
 import { sharedService } from '../support/site/built-site.ts';
 import { type Folder, folderWith } from '../support/site/folder.ts';
@@ -106,6 +106,27 @@ describe('astro-snippets doctor', async () => {
     service.store.organizations.setSubscription(service.organizationId, 'expired');
     const expired = /FAILED The subscription has expired\n.*402 Payment Required.*\[payment-required\]/;
     expect(await exits(1, run(['4']))).toMatch(expired);
+  });
+
+  test('does not advise to set `ca` where it is set', async () => {
+    const { origin } = await serve(httpServer((_request, response) => response.end()));
+    const { ca: other } = await makeCertificate();
+    await folder.write({
+      '_site/index.html': '<snippet-embed id="4"></snippet-embed>',
+      'snippets.config.js': `export default ${JSON.stringify({ ca: other })};`,
+    });
+    await exits(0, cli(folder.directory, ['inline', '_site'], service.environment));
+    const output = await exits(1, run(['4'], { SNIPPETS_RENDER_BASE_URL: origin }));
+    expect(output).toMatch(
+      /\[certificate\]\n +The option `ca` or NODE_EXTRA_CA_CERTS is set, but does not help/,
+    );
+    expect(output).not.toContain('set the option `ca`');
+    const got = await cli(folder.directory, ['get', '4'], {
+      ...service.environment,
+      SNIPPETS_RENDER_BASE_URL: origin,
+      SNIPPETS_RETRIEVE_BASE_URL: '',
+    });
+    expect(got.output).toContain('is set, but does not help');
   });
 
   test('a missing snippet is no failure if all of its embeds are optional', async () => {

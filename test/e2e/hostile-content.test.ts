@@ -80,7 +80,7 @@ describe('10,000 faulty embeds on one page are reported together, with ten examp
     expect(invalid).toHaveLength(10_000);
     let message = '';
     try {
-      throwFailures({ failed: [], notAsked: 0, embeds: invalid });
+      throwFailures({ failed: [], notAsked: 0, embeds: invalid, settings: {} });
     } catch (error) {
       message = (error as Error).message;
     }

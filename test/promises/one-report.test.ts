@@ -90,7 +90,7 @@ test('the headline counts every snippet that is not shown; groups go by code, st
   ];
   const all = failed(60).map((one, index) => ({ ...one, error: kinds[index % 5] ?? one.error }));
   const embeds = [{ file: 'a.html', code: 'invalid-as' as const, message: 'Wrong.' }];
-  const report = () => throwFailures({ failed: all, notAsked: 30, embeds });
+  const report = () => throwFailures({ failed: all, notAsked: 30, embeds, settings: {} });
   for (const said of [
     '78 snippets could not be fetched, and 12 snippets must not be shown, and 1 embed is invalid.\n',
     // One of the twelve that would end any run is listed, but not the others or those that were not requested.

@@ -4,6 +4,7 @@ import { SnippetError } from '../../client/snippet-error.ts';
 import { createRequest, parseRequest, type SnippetRequest } from '../../client/snippet-request.ts';
 import type { Variant } from '../../client/variants.ts';
 import { errorTable } from '../../failures/error-table.ts';
+import { hintOf } from '../../failures/hints.ts';
 import type { Manifest } from '../../record/manifest.ts';
 import { whyWithoutKey } from '../../settings/connection.ts';
 import { environmentVariables } from '../../settings/environment.ts';
@@ -147,8 +148,7 @@ async function* checkVariant(
   } else if (code === 'not-found' && mayBeMissing) {
     yield passed(variant, 'snippet', mayBeMissing);
   } else {
-    const { title, hint } = errorTable[code];
-    yield { ...failed, message: title, hint };
+    yield { ...failed, message: errorTable[code].title, hint: hintOf(code, settings) };
   }
 }
 

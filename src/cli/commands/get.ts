@@ -1,5 +1,6 @@
 import { parseRequest } from '../../client/snippet-request.ts';
-import { userError } from '../../failures/errors.ts';
+import { isSnippetFailure, userError } from '../../failures/errors.ts';
+import { hintOf } from '../../failures/hints.ts';
 import { cleanText } from '../../text/clean-text.ts';
 import { count, formatBytes, formatDuration } from '../../text/format.ts';
 import { containsKnownKey } from '../../text/known-keys.ts';
@@ -16,10 +17,15 @@ export async function get(cli: Cli, id: string, params?: string): Promise<void> 
   const { terminal, stdout } = cli;
   const request = parseRequest(id, params);
   const { manifest } = await readProject(cli);
-  const fetcher = openFetcher(cli, await readSettings(cli, manifest), { patience: 0 });
+  const settings = await readSettings(cli, manifest);
+  const fetcher = openFetcher(cli, settings, { patience: 0 });
   try {
     const start = performance.now();
-    const { html, content, variant, name, warnings } = await fetcher.get({ request, asHtml: true });
+    const snippet = await fetcher.get({ request, asHtml: true }).catch((error: unknown) => {
+      if (!isSnippetFailure(error)) throw error;
+      throw userError(error.code, error.message, hintOf(error.code, settings));
+    });
+    const { html, content, variant, name, warnings } = snippet;
     if (containsKnownKey(html)) {
       throw userError('published-key', `The API key was found in snippet ${id}. Its content is not shown.`);
     }
