@@ -59,6 +59,12 @@ function readInto(buffer: Buffer, descriptor: number, size: number): Buffer {
 /** The bytes of a piece: few, so that strings made of a piece are soon collected as garbage. */
 const pieceSize = 64 * KiB;
 
+/** The bytes of a piece where no string is made of it: a search of few large pieces is faster. */
+const largePieceSize = 1024 * KiB;
+
+/** A buffer for `piecesOf` that makes a search fast. It can serve one file after another. */
+export const largePieceBuffer = (overlap: number): Buffer => Buffer.allocUnsafeSlow(largePieceSize + overlap);
+
 /** How many bytes two pieces share: more than the longest match, so that none is cut between pieces. */
 export const overlaps: { key: number; embed: number; revision: number } = {
   key: 64 * KiB,
@@ -70,13 +76,17 @@ export const overlaps: { key: number; embed: number; revision: number } = {
  * Reads a file of any size in pieces. Each starts with the end of the previous one, and overwrites it.
  *
  * @param overlap the number of bytes that two pieces share.
+ * @param buffer holds a piece with the overlap.
  */
-export function* piecesOf(file: string, overlap: number): Generator<Buffer, void, unknown> {
+export function* piecesOf(
+  file: string,
+  overlap: number,
+  buffer: Buffer = Buffer.allocUnsafe(pieceSize + overlap),
+): Generator<Buffer, void, unknown> {
   const descriptor = openSync(file, 'r');
   try {
-    const buffer = Buffer.allocUnsafe(pieceSize + overlap);
     for (let kept = 0; ; ) {
-      const read = readSync(descriptor, buffer, kept, pieceSize, null);
+      const read = readSync(descriptor, buffer, kept, buffer.length - overlap, null);
       if (read === 0) return;
       const piece = buffer.subarray(0, kept + read);
       yield piece;

@@ -131,7 +131,7 @@ class FolderRun {
   /** Checks the files before they are written. @throws UserError if one contains the API key */
   async #verify(): Promise<void> {
     const { verifier, logger } = this.#site;
-    await verifier.checkUnscanned(this.#files.unscanned);
+    await verifier.checkOthers(this.#files);
     for (const line of verifier.codeWarnings()) logger.warn(line);
     verifier.refuseKey((names) => `The API key was found in ${names}. Nothing was written.`);
   }

@@ -1,10 +1,13 @@
-import { existsSync, readFileSync, type Stats } from 'node:fs';
+import { existsSync, readFileSync, rmSync, type Stats } from 'node:fs';
+import { join } from 'node:path';
+import pLimit from 'p-limit';
 import { mayContainEmbed } from '../embed/element.ts';
 import { userError } from '../failures/errors.ts';
-import { isLargeBinary, overlaps, piecesOf, withFile } from '../files/read.ts';
+import { isLargeBinary, largePieceBuffer, overlaps, piecesOf, statsOf, withFile } from '../files/read.ts';
 import { forEachYielding } from '../files/turns.ts';
 import { OutputListing } from '../output/output-listing.ts';
-import type { SiteFile, UnscannedFile } from '../output/site-files.ts';
+import { isPacked, unpackedPiecesOf } from '../output/packed.ts';
+import type { SiteFile, SiteFiles, UnscannedFile } from '../output/site-files.ts';
 import { keySearch } from '../text/known-keys.ts';
 
 /**
@@ -16,16 +19,21 @@ import { keySearch } from '../text/known-keys.ts';
  */
 export class OutputVerifier {
   /** The files that contain the API key. */
-  readonly withKey: SiteFile[] = [];
+  readonly #withKey = new Set<SiteFile>();
+  /** Compressed files and archives, which are searched as they are first. */
+  #packed: SiteFile[] = [];
   /** The files as they were when they were checked. */
   #checked = new OutputListing();
+  /** The files that hold no embed, as they were when they were checked. */
+  readonly #checkedBinary = new OutputListing();
   /** Scripts and style sheets that hold an embed. */
   readonly #codeWithEmbed: UnscannedFile[] = [];
-  readonly #containsKey: (text: Buffer) => boolean;
+  /** `undefined` for a site without a key, so that no file can contain one. */
+  readonly #containsKey: ((text: Buffer | string) => boolean) | undefined;
+  readonly #pieceBuffer = largePieceBuffer(overlaps.key);
 
-  /** @param apiKey `undefined` for a site without a key, so no file can contain one */
   constructor(apiKey?: string) {
-    this.#containsKey = apiKey === undefined ? () => false : keySearch(apiKey).isIn;
+    this.#containsKey = apiKey === undefined ? undefined : keySearch(apiKey).isIn;
   }
 
   /**
@@ -36,8 +44,13 @@ export class OutputVerifier {
    */
   check(file: SiteFile, bytes: Buffer | undefined, stats?: Stats): void {
     if (stats) this.#checked.add(file.name, stats);
-    const pieces = bytes ? [bytes].values() : piecesOf(file.file, overlaps.key);
-    if (pieces.some((piece) => this.#containsKey(piece))) this.withKey.push(file);
+    if (!this.#containsKey) return;
+    let isStart = true;
+    for (const piece of bytes ? [bytes] : piecesOf(file.file, overlaps.key, this.#pieceBuffer)) {
+      if (isStart && isPacked(file.name, piece)) this.#packed.push(file);
+      isStart = false;
+      if (this.#containsKey(piece)) return void this.#withKey.add(file);
+    }
   }
 
   /** Returns the files as they were when they were checked. What is checked from now on is in the next list. */
@@ -55,14 +68,47 @@ export class OutputVerifier {
     });
   }
 
-  /** Checks files in which no snippet is inlined for the API key, and scripts and style sheets for embeds. */
-  async checkUnscanned(files: readonly UnscannedFile[]): Promise<void> {
-    await forEachYielding(files, (file) =>
+  /**
+   * Checks files in which no snippet is inlined for the API key, scripts and style sheets for embeds, and the names of
+   * all files for the key.
+   */
+  async checkOthers({ scannable, unscanned, binary, compressed }: SiteFiles): Promise<void> {
+    await forEachYielding(unscanned, (file) =>
       withFile(file.file, (bytes, stats) => {
         this.check(file, bytes, stats);
         if (file.isCode && embedInCode.test(bytes?.toString('latin1') ?? '')) this.#codeWithEmbed.push(file);
       }),
     );
+    await this.checkBinary([...binary, ...compressed]);
+    this.#checkNames([...scannable, ...unscanned, ...binary, ...compressed]);
+  }
+
+  /** Searches files of any kind for the API key, in large pieces, and decompressed if they are. */
+  async checkBinary(files: readonly SiteFile[]): Promise<void> {
+    if (!this.#containsKey) return;
+    await forEachYielding(files, (file) => {
+      const stats = statsOf(file.file);
+      if (!stats || !this.#checkedBinary.mayHaveChanged(file.name, stats)) return;
+      this.#checkedBinary.add(file.name, stats);
+      this.check(file, undefined);
+    });
+    const limit = pLimit(maxUnpacking);
+    const packed = this.#packed;
+    this.#packed = [];
+    await Promise.all(packed.map((file) => limit(() => this.#checkPacked(file))));
+  }
+
+  async #checkPacked(file: SiteFile) {
+    for await (const piece of unpackedPiecesOf(file.file)) {
+      if (this.#containsKey?.(piece)) return void this.#withKey.add(file);
+    }
+  }
+
+  /** One search of all names is as good as one for each, as long as none has the key. */
+  #checkNames(files: readonly SiteFile[]) {
+    const contains = this.#containsKey;
+    if (!contains?.(files.map(({ name }) => name).join('\n'))) return;
+    for (const file of files) if (contains(file.name)) this.#withKey.add(file);
   }
 
   /** Warns of each script and style sheet that holds an embed, and that still exists. */
@@ -73,10 +119,24 @@ export class OutputVerifier {
 
   /** @throws UserError if a file contains the API key, with a message made from the names of the files */
   refuseKey(describe: (names: string) => string): void {
-    if (this.withKey.length === 0) return;
-    throw userError('published-key', describe(this.withKey.map(({ name }) => name).join(', ')));
+    if (this.#withKey.size === 0) return;
+    const names = [...this.#withKey].map(({ name }) => name).sort();
+    throw userError('published-key', describe(names.join(', ')));
+  }
+
+  /** Removes the files that contain the API key, and the folders whose names do. */
+  removeKey(): void {
+    for (const { file, name } of this.#withKey) {
+      const segments = name.split('/');
+      const inName = segments.findIndex((segment) => this.#containsKey?.(segment));
+      const levels = inName === -1 ? 0 : segments.length - 1 - inName;
+      rmSync(join(file, ...Array(levels).fill('..')), { force: true, recursive: levels > 0 });
+    }
   }
 }
+
+/** How many compressed files are searched at once: more than there are processors gains nothing. */
+const maxUnpacking = 4;
 
 // Only an element with an id counts: a script may name the element for another purpose, such as to style it.
 const embedInCode =

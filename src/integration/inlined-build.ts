@@ -70,10 +70,15 @@ export class InlinedBuild {
   async #checkLateFiles(directory: string) {
     const { inlinedSite, verifier, listing } = this.#output;
     const { exclude } = this.#build.session.settings;
-    const { scannable, unscanned, compressed } = listSiteFiles([directory], exclude);
+    const { scannable, unscanned, binary, compressed } = listSiteFiles([directory], exclude);
     const late = listing.removeChanged(scannable);
     const embedding = late.filter((file) => verifier.checkAndFindEmbed(file));
-    await verifier.checkUnscanned(listing.removeChanged(unscanned));
+    await verifier.checkOthers({
+      scannable,
+      unscanned: listing.removeChanged(unscanned),
+      binary,
+      compressed,
+    });
     verifier.refuseKey((names) => `Another integration wrote the API key into ${names}.`);
     if (embedding.length === 0 && !inlinedSite) return;
 

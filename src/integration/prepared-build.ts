@@ -78,7 +78,8 @@ export class PreparedBuild {
     const build = this.#build;
     const inlinedBuild = await build.attempt(async () => {
       const { apiKey, exclude } = build.session.settings;
-      const { scannable, unscanned, compressed } = listSiteFiles([directory], exclude);
+      const files = listSiteFiles([directory], exclude);
+      const { scannable, compressed } = files;
       const plainVerifier = new OutputVerifier(apiKey);
       // The output is searched even if no module mentions an embed: one may come from data, such as a CMS.
       const isPlain = build.mayBePlain && !scannable.some((file) => plainVerifier.checkAndFindEmbed(file));
@@ -88,8 +89,8 @@ export class PreparedBuild {
         ? undefined
         : await this.#inlineSite(directory, routeToHeaders, scannable, verifier);
 
-      await verifier.checkUnscanned(unscanned);
-      for (const { file } of verifier.withKey) rmSync(file, { force: true });
+      await verifier.checkOthers(files);
+      verifier.removeKey();
       verifier.refuseKey((names) => `The API key was found in ${names}. These files were removed.`);
       const hasCompressed = compressed.length > 0;
       const listing = verifier.takeListing();

@@ -27,10 +27,12 @@ export interface UnscannedFile extends SiteFile {
   readonly isCode: boolean;
 }
 
-/** The files of a site, each list sorted by name. Binary files are in no list. */
+/** The files of a site, each list sorted by name. */
 export interface SiteFiles {
   scannable: ScannableFile[];
   unscanned: UnscannedFile[];
+  /** Images, archives and the like, which hold no embed, but may hold the API key. */
+  binary: SiteFile[];
   /** Files such as `index.html.gz`, which servers send for `index.html`. */
   compressed: SiteFile[];
 }
@@ -63,13 +65,14 @@ export function listSiteFiles(
   exclude: readonly string[],
   isLeftOut: (file: SiteFile) => boolean = () => false,
 ): SiteFiles {
-  const files: SiteFiles = { scannable: [], unscanned: [], compressed: [] };
+  const files: SiteFiles = { scannable: [], unscanned: [], binary: [], compressed: [] };
   const isExcluded = picomatch([...exclude]);
 
   const addFile = (root: string, file: string, name: string) => {
     const kind = fileKind(name);
-    if (kind === 'binary' || isLeftOut({ file, name })) return;
-    if (kind === 'compressed') files.compressed.push({ file, name });
+    if (isLeftOut({ file, name })) return;
+    if (kind === 'binary') files.binary.push({ file, name });
+    else if (kind === 'compressed') files.compressed.push({ file, name });
     else if (isExcluded(name)) files.unscanned.push({ file, name, isCode: false });
     else if (kind === 'code') files.unscanned.push({ file, name, isCode: !name.endsWith('.map') });
     else files.scannable.push(new OutputFile(root, name, kind));

@@ -60,9 +60,9 @@ const site: GeneratedSite = {
 
 // A function frees its files and their embeds when it returns, as in a build.
 async function inlineSite() {
-  const { scannable, unscanned } = listSiteFiles([directory], []);
-  const made = await inlineOutput(site, scannable);
-  await verifier.checkUnscanned(unscanned);
+  const files = listSiteFiles([directory], []);
+  const made = await inlineOutput(site, files.scannable);
+  await verifier.checkOthers(files);
   verifier.refuseKey((names) => names);
   return made;
 }

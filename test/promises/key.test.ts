@@ -1,3 +1,7 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { brotliCompressSync, deflateRawSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { httpServer, rawServer } from '../support/http/tls-server.ts';
 import { clientOf, serve } from '../support/http/wire.ts';
@@ -88,6 +92,53 @@ test('a build whose output contains the API key fails, names the files and remov
   );
   await expectKeyNowhere(site, output, key);
 });
+
+describe('the API key fails a build in', () => {
+  const dotEnv = `SNIPPETS_API_KEY=${key}\n`;
+  const tar = Buffer.concat([Buffer.from('.env'), Buffer.alloc(508), Buffer.from(dotEnv)]);
+  const long = Buffer.concat([Buffer.alloc(1024 * 1024 - 5, 7), Buffer.from(key), randomBytes(2 ** 20)]);
+  test.each<[place: string, name: string, bytes: Buffer]>([
+    ['an archive', 'backup.tar', tar],
+    ['a compressed archive', 'backup.tar.gz', gzipSync(tar)],
+    ['a compressed archive of any name', 'backup.dat', gzipSync(tar)],
+    ['a ZIP archive', 'backup.zip', zipOf({ 'readme.txt': 'nothing', '.env': dotEnv })],
+    ['a compressed file beside no page', 'notes.txt.br', brotliCompressSync(dotEnv)],
+    [
+      'a compressed file that is cut off',
+      'notes.txt.gz',
+      gzipSync(`${dotEnv}${'x'.repeat(99)}`).subarray(0, -9),
+    ],
+    ['a large compressed file', 'large.gz', gzipSync(long)],
+    ['an image', 'photo.jpg', Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), Buffer.from(`Exif ${key}`)])],
+    ['an image, in base64', 'map.png', Buffer.from(`\0${Buffer.from(`a ${key}`).toString('base64')}`)],
+    ['a font with half of the key at the end of a piece', 'a.woff2', long],
+    ['a file name', `${key}.txt`, Buffer.from('nothing')],
+    ['the name of a folder', `${key}/photo.png`, Buffer.alloc(3)],
+  ])('%s', async (_place, name, bytes) => {
+    const site = await temporarySite({ 'src/pages/index.html': '<p>nothing</p>' });
+    await mkdir(dirname(join(site.directory, 'public', name)), { recursive: true });
+    await writeFile(join(site.directory, 'public', name), bytes);
+    const output = await exits(1, site.build(service.environment));
+    const shownName = name.replace(key, '[API key]');
+    expect(output).toContain(`The API key was found in ${shownName}. These files were removed.`);
+    await rm(join(site.directory, 'public'), { recursive: true });
+    await expectKeyNowhere(site, output, key);
+    // No empty folder with the key in its name is left, either.
+    expect(await readdir(join(site.directory, 'dist'))).not.toContain(name.split('/')[0]);
+  });
+});
+
+/** A ZIP archive of deflated files, without the directory at its end. */
+function zipOf(files: Record<string, string>): Buffer {
+  const entries = Object.entries(files).map(([name, text]) => {
+    const header = Buffer.alloc(30);
+    header.write('PK\x03\x04');
+    header.writeUInt16LE(8, 8);
+    header.writeUInt16LE(name.length, 26);
+    return Buffer.concat([header, Buffer.from(name), deflateRawSync(text)]);
+  });
+  return Buffer.concat(entries);
+}
 
 test.each([300, 301, 302, 303, 304, 305, 307, 308])('a redirect with %i is not followed', async (status) => {
   let reached = 0;

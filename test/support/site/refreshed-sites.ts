@@ -176,7 +176,7 @@ async function build(
     isSuperseded: supersededBy(before),
   });
   try {
-    const { scannable, unscanned } = listSiteFiles([directory], []);
+    const files = listSiteFiles([directory], []);
     const verifier = new OutputVerifier(settings.apiKey);
     const folders = {
       root: folder.directory,
@@ -205,8 +205,8 @@ async function build(
         assets: '_astro',
       },
     };
-    const inlined = await inlineOutput(site, scannable);
-    await verifier.checkUnscanned(unscanned);
+    const inlined = await inlineOutput(site, files.scannable);
+    await verifier.checkOthers(files);
     verifier.refuseKey((names) => names);
     if (inlined) await recordSite(site, inlined, verifier.takeListing(), true);
   } finally {
