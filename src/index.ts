@@ -147,6 +147,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
         const plugin = builtPlugin(async (directory, laterPlugins) => {
           build?.laterIntegrations.push(...laterPlugins);
           if (directory !== undefined) await inline(directory);
+          await inlined?.checkServer();
         });
         updateConfig({ plugins: [plugin] });
       },

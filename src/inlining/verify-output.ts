@@ -117,11 +117,21 @@ export class OutputVerifier {
     return [...new Set(remaining.map(({ name }) => `${name}: ${codeWarning}`))];
   }
 
+  /** Whether a text contains the API key. */
+  isKeyIn(text: string): boolean {
+    return this.#containsKey?.(text) ?? false;
+  }
+
+  /** Whether a file contains the API key. */
+  get hasFound(): boolean {
+    return this.#withKey.size > 0;
+  }
+
   /** @throws UserError if a file contains the API key, with a message made from the names of the files */
-  refuseKey(describe: (names: string) => string): void {
-    if (this.#withKey.size === 0) return;
+  refuseKey(describe: (names: string) => string, hint?: string): void {
+    if (!this.hasFound) return;
     const names = [...this.#withKey].map(({ name }) => name).sort();
-    throw userError('published-key', describe(names.join(', ')));
+    throw userError('published-key', describe(names.join(', ')), hint);
   }
 
   /** Removes the files that contain the API key, and the folders whose names do. */

@@ -1,11 +1,14 @@
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { shownPath } from '../files/paths.ts';
 import type { GeneratedSite } from '../inlining/generated-site.ts';
-import type { OutputVerifier } from '../inlining/verify-output.ts';
+import { OutputVerifier } from '../inlining/verify-output.ts';
 import type { OutputListing } from '../output/output-listing.ts';
 import { listSiteFiles } from '../output/site-files.ts';
 import type { Manifest } from '../record/manifest.ts';
 import { missingNote } from '../record/record-paths.ts';
 import type { BuildRun } from './build-run.ts';
+import { refusePublishedKey } from './published-key.ts';
 
 /** A site whose snippets are inlined, and the manifest to write once later integrations are done. */
 export interface InlinedSite {
@@ -24,6 +27,9 @@ export interface InlinedOutput {
   /** Whether the output has compressed files, which may have been made from pages with embeds. */
   hasCompressed: boolean;
 }
+
+/** Cloudflare's plugin writes the secrets for a local preview into this file, which is never deployed. */
+const secretsOfPreview = /(?:^|\/)\.dev\.vars(?:\.[^/]*)?$/;
 
 /** A build whose snippets are inlined, while other integrations may still work on the output. */
 export class InlinedBuild {
@@ -45,6 +51,7 @@ export class InlinedBuild {
   async record(directory: string): Promise<void> {
     const { site, output, laterIntegrations } = this.#build;
     const { inlinedSite, verifier, listing, hasCompressed } = this.#output;
+    await this.checkServer();
     await this.#build.attempt(async () => {
       const mayHaveLateFiles = site.isServer || laterIntegrations.length > 0 || hasCompressed;
       if (mayHaveLateFiles) await this.#checkLateFiles(directory);
@@ -64,6 +71,31 @@ export class InlinedBuild {
   }
 
   /**
+   * Searches the code that renders pages on demand for the API key. Called once Astro has written it, before an adapter
+   * moves it, and again in the end: Astro 5 has no hook before that.
+   *
+   * @throws UserError if a file contains the key. Such files are removed
+   */
+  async checkServer(): Promise<void> {
+    const { site, session } = this.#build;
+    const directory = fileURLToPath(site.config.build.server);
+    if (!site.isServer || !existsSync(directory)) return;
+    await this.#build.attempt(async () => {
+      const verifier = new OutputVerifier(session.settings.apiKey);
+      const files = Object.values(listSiteFiles([directory], [])).flat();
+      const { root } = site.sources.folders;
+      const shown = files.map(({ file }) => ({ file, name: shownPath(root, file) }));
+      await verifier.checkBinary(shown.filter(({ name }) => !secretsOfPreview.test(name)));
+      verifier.removeKey();
+      await refusePublishedKey(this.#build, verifier, {
+        describe: (names) =>
+          `The API key was found in ${names}, which renders pages on demand. These files were removed.`,
+        hint: 'Do not read the key from import.meta.env, whose values Vite writes into the bundle: use process.env.SNIPPETS_API_KEY or getSecret of astro:env/server.',
+      });
+    });
+  }
+
+  /**
    * Fails if other integrations wrote an embed or the API key into a file after inlining: copies and precache
    * lists may have been made of it. Fails for outdated compressed files of pages with snippets, too.
    */
@@ -79,7 +111,9 @@ export class InlinedBuild {
       binary,
       compressed,
     });
-    verifier.refuseKey((names) => `Another integration wrote the API key into ${names}.`);
+    await refusePublishedKey(this.#build, verifier, {
+      describe: (names) => `Another integration wrote the API key into ${names}.`,
+    });
     if (embedding.length === 0 && !inlinedSite) return;
 
     const { refuseLateFiles } = await import('./late-files.ts');

@@ -8,6 +8,7 @@ import type { Manifest } from '../record/manifest.ts';
 import type { RouteToHeaders } from '../settings/versions.ts';
 import type { BuildRun } from './build-run.ts';
 import { InlinedBuild, type InlinedSite } from './inlined-build.ts';
+import { refusePublishedKey } from './published-key.ts';
 
 /**
  * Begins a build, before Astro bundles: fetches the snippets of the last build now, and others when a page
@@ -91,7 +92,9 @@ export class PreparedBuild {
 
       await verifier.checkOthers(files);
       verifier.removeKey();
-      verifier.refuseKey((names) => `The API key was found in ${names}. These files were removed.`);
+      await refusePublishedKey(build, verifier, {
+        describe: (names) => `The API key was found in ${names}. These files were removed.`,
+      });
       const hasCompressed = compressed.length > 0;
       const listing = verifier.takeListing();
       return new InlinedBuild(build, { inlinedSite, verifier, listing, hasCompressed });

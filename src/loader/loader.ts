@@ -6,10 +6,11 @@ import type { Params } from '../client/params.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import { createRequest, type SnippetRequest } from '../client/snippet-request.ts';
 import { userError } from '../failures/errors.ts';
-import { entryName } from '../failures/places.ts';
-import type { FetchedSnippet, FetchHook } from '../snippets/snippet-fetcher.ts';
+import { entryName, listPlaces } from '../failures/places.ts';
+import type { FetchedSnippet, FetchedSnippets, FetchHook } from '../snippets/snippet-fetcher.ts';
 import { cleanLines } from '../text/clean-text.ts';
 import { count } from '../text/format.ts';
+import { containsKnownKey } from '../text/known-keys.ts';
 
 declare global {
   namespace Astro {
@@ -70,6 +71,7 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & {
 
       const fetchEntries = fetchHookOf(config, collection);
       const snippets = await fetchEntries({ collection, entries: requests });
+      refuseKey(collection, requests, snippets);
       for (const [id, request] of requests) await storeEntry(context, id, snippets.get(request.key));
       for (const id of store.keys()) if (!requests.has(id)) store.delete(id);
       logger.info(cleanLines(`${count(requests.size, 'snippet')} in the collection ${collection}`));
@@ -85,6 +87,21 @@ async function entryRequest(entry: SnippetEntry, place: string) {
     if (!(error instanceof SnippetError)) throw error;
     throw userError(error.code, `${place}: ${error.message}`);
   }
+}
+
+/** Refuses snippets that contain the API key before they are in Astro's data store, which is a cache on the disk. */
+function refuseKey(
+  collection: string,
+  requests: ReadonlyMap<string, SnippetRequest>,
+  snippets: FetchedSnippets,
+) {
+  const withKey = [...requests].filter(([, { key }]) => {
+    const { html, htmlElsewhere, text, name } = snippets.get(key) ?? {};
+    return [html, htmlElsewhere, text, name].some((value) => containsKnownKey(value ?? ''));
+  });
+  if (withKey.length === 0) return;
+  const entries = withKey.map(([entry, { id }]) => `${entryName({ collection, entry })} (snippet ${id})`);
+  throw userError('published-key', `The API key was found in ${listPlaces(entries)}.`);
 }
 
 /** Returns the integration's hook that fetches snippets: a loader gets no API key to fetch them itself. */

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { httpServer, rawServer } from '../support/http/tls-server.ts';
 import { clientOf, serve } from '../support/http/wire.ts';
 import { sharedService } from '../support/site/built-site.ts';
-import { configWith, pageWith, temporarySite } from '../support/site/site.ts';
+import { collectionOf, configWith, pageWith, temporarySite } from '../support/site/site.ts';
 import { exits } from '../support/tools/exits.ts';
 import { failureOf } from '../support/tools/failure.ts';
 import { expectKeyNowhere } from '../support/tools/key-search.ts';
@@ -126,6 +126,79 @@ describe('the API key fails a build in', () => {
     // No empty folder with the key in its name is left, either.
     expect(await readdir(join(site.directory, 'dist'))).not.toContain(name.split('/')[0]);
   });
+});
+
+test.each([
+  ['import.meta.env', 'const key = import.meta.env.SNIPPETS_API_KEY;', 'index'],
+  ['a constant of a module in hexadecimal', `const key = '${Buffer.from(key).toString('hex')}';`, 'index'],
+  ["the content of a collection's entry", 'const key = await getEntry("notes", "one");', 'data-layer'],
+])(
+  'an API key that %s puts into the code of an on-demand page fails the build',
+  async (_how, code, chunk) => {
+    const site = await temporarySite({
+      '.env': `SNIPPETS_API_KEY=${key}\n`,
+      'astro.config.mjs': configWith('', {
+        imports: "import node from '@astrojs/node';",
+        settings: "adapter: node({ mode: 'standalone' }),",
+      }),
+      'src/content.config.ts': `
+      import { defineCollection } from 'astro:content';
+      import { z } from 'astro/zod';
+      const loader = () => [{ id: 'one', text: ${JSON.stringify(chunk === 'data-layer' ? key : '')} }];
+      export const collections = { notes: defineCollection({ loader, schema: z.object({ text: z.string() }) }) };`,
+      'src/pages/index.astro': `---\nexport const prerender = false;\nimport { getEntry } from 'astro:content';\n${code}\n---\n<p>{JSON.stringify(key).length}</p>`,
+      'src/pages/static.astro': '---\nconst key = process.env.SNIPPETS_API_KEY;\n---\n<p>{key?.length}</p>',
+    });
+    const output = await exits(1, site.build(withoutKey));
+    expect(output).toMatch(
+      /\[astro-snippets\/published-key\] The API key was found in dist\/server\/\S+mjs, which renders/,
+    );
+    expect(output).toContain(chunk);
+    expect(output).toContain('use process.env.SNIPPETS_API_KEY or getSecret');
+  },
+);
+
+const notes = `
+  import { defineCollection } from 'astro:content';
+  import { z } from 'astro/zod';
+  const loader = () => [{ id: 'good', text: 'x' }, { id: 'bad', text: process.env.SNIPPETS_API_KEY }];
+  export const collections = { notes: defineCollection({ loader, schema: z.object({ text: z.string() }) }) };`;
+
+test.each([
+  ['the data store', ''],
+  ['the data store in parts', "experimental: { collectionStorage: 'chunked' },"],
+  ['the cache of an incremental build', 'experimental: { incrementalBuild: true },'],
+])(
+  'an API key that fails a build stays in no cache (%s), and its entry is named',
+  async (_where, settings) => {
+    const site = await temporarySite({
+      'astro.config.mjs': configWith('', { settings }),
+      'src/content.config.ts': notes,
+      'src/pages/[id].astro': `---
+import { getCollection } from 'astro:content';
+export async function getStaticPaths() {
+  return (await getCollection('notes')).map((entry) => ({ params: { id: entry.id }, props: { entry }, cacheKey: entry.id }));
+}
+---
+<p>{Astro.props.entry.data.text}</p>`,
+    });
+    const output = await exits(1, site.build(service.environment));
+    expect(output).toContain('The API key was found in');
+    expect(output).toContain('bad/index.html');
+    expect(output).toContain('The key is in notes (collection), entry "bad".');
+    await expectKeyNowhere(site, output, key);
+  },
+);
+
+test('a snippet with the API key is in no data store, and its entry is named', async () => {
+  service.put(2, `leak: ${key}`);
+  const site = await temporarySite({
+    'src/content.config.ts': collectionOf('texts', '{ good: { id: 1 }, bad: { id: 2 } }'),
+    'src/pages/index.html': '<p>nothing</p>',
+  });
+  const output = await exits(1, site.build(service.environment));
+  expect(output).toContain('The API key was found in texts (collection), entry "bad" (snippet 2).');
+  await expectKeyNowhere(site, output, key);
 });
 
 /** A ZIP archive of deflated files, without the directory at its end. */
