@@ -71,7 +71,7 @@ export function snippetLoader(entries: Record<string, SnippetEntry>): Loader & {
 
       const fetchEntries = fetchHookOf(config, collection);
       const snippets = await fetchEntries({ collection, entries: requests });
-      refuseKey(collection, requests, snippets);
+      refuseContentsWithKey(collection, requests, snippets);
       for (const [id, request] of requests) await storeEntry(context, id, snippets.get(request.key));
       for (const id of store.keys()) if (!requests.has(id)) store.delete(id);
       logger.info(cleanLines(`${count(requests.size, 'snippet')} in the collection ${collection}`));
@@ -90,7 +90,7 @@ async function entryRequest(entry: SnippetEntry, place: string) {
 }
 
 /** Refuses snippets that contain the API key before they are in Astro's data store, which is a cache on the disk. */
-function refuseKey(
+function refuseContentsWithKey(
   collection: string,
   requests: ReadonlyMap<string, SnippetRequest>,
   snippets: FetchedSnippets,

@@ -5,7 +5,7 @@ import zlib from 'node:zlib';
 import { overlaps, piecesOf, statsOf } from '../files/read.ts';
 
 /** Pieces are much larger than the end that two of them share. */
-const pieceSize = 1024 * 1024;
+const unpackedSize = 1024 * 1024;
 
 /** A way in which bytes are compressed. */
 interface Compression {
@@ -56,9 +56,9 @@ export async function* unpackedPiecesOf(file: string): AsyncGenerator<Buffer, vo
     return;
   }
   const compression = compressionOf(file, start) ?? brotli;
-  if ((statsOf(file)?.size ?? 0) > pieceSize) return yield* decodeFrom(file, compression);
+  if ((statsOf(file)?.size ?? 0) > unpackedSize) return yield* decodeFrom(file, compression);
   try {
-    yield compression.decode(readFileSync(file), { maxOutputLength: 16 * pieceSize });
+    yield compression.decode(readFileSync(file), { maxOutputLength: 16 * unpackedSize });
   } catch {
     // Damaged, or longer than that: a stream also yields what comes before the damage.
     yield* decodeFrom(file, compression);
@@ -70,7 +70,7 @@ async function* decodeFrom(
   { createDecoder }: Compression,
   start = 0,
 ): AsyncGenerator<Buffer, void, unknown> {
-  const decoder = createDecoder({ chunkSize: pieceSize });
+  const decoder = createDecoder({ chunkSize: unpackedSize });
   const source = createReadStream(file, { start });
   source.on('error', (error) => decoder.destroy(error));
   let overlap = Buffer.alloc(0);
