@@ -65,7 +65,9 @@ export function readResponse(
   const isDeclaredProblem = /^application\/problem\+json\s*(;|$)/i.test(contentType.trim());
   const problem = parseBody(isDeclaredProblem ? problemSchema : completeProblemSchema, body);
   const code = codeOf(status, problem !== undefined);
-  return { code, status, problem, retryAfter: parseRetryAfter(response.retryAfter, now) };
+  // The server's clock may differ from the one here, so its date counts from the date of its answer.
+  const sentAt = parseHttpDate(response.date ?? '') ?? now;
+  return { code, status, problem, retryAfter: parseRetryAfter(response.retryAfter, sentAt) };
 }
 
 function codeOf(status: number, hasProblem: boolean): SnippetErrorCode {
@@ -110,14 +112,25 @@ export function describeAttempt({ code, status, problem, reason, retryAfter }: A
   return `${status} ${[title, detail].filter(Boolean).join(': ')}${wait}`;
 }
 
-/** HTTP's date format (RFC 9110, section 5.6.7), checked as `Date.parse` would also accept "1" and "-5". */
-const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
-
-/** Parses `Retry-After` (RFC 9110, section 10.2.3) as milliseconds from `now`; `undefined` if invalid. */
+/**
+ * Parses `Retry-After` (RFC 9110, section 10.2.3) as milliseconds; `undefined` if invalid.
+ *
+ * @param now the time at which the server sent the header, in milliseconds since the epoch.
+ */
 export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   const value = header?.trim() ?? '';
   if (/^\d{1,15}$/.test(value)) return Number(value) * 1000;
+  const date = parseHttpDate(value);
+  return date === undefined ? undefined : Math.max(0, date - now);
+}
+
+/** HTTP's three date formats (RFC 9110, section 5.6.7), checked as `Date.parse` would also accept "1" and "-5". */
+const httpDate =
+  /^(?:\w{3}, \d{2} \w{3} \d{4} [\d:]{8} GMT|\w{6,9}, \d{2}-\w{3}-\d{2} [\d:]{8} GMT|\w{3} \w{3} [ \d]\d [\d:]{8} \d{4})$/;
+
+function parseHttpDate(value: string): number | undefined {
   if (!httpDate.test(value)) return undefined;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+  // The third format has no time zone. It means UTC.
+  const date = Date.parse(value.replace(/(?<!GMT)$/, ' GMT'));
+  return Number.isNaN(date) ? undefined : date;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Notice, SnippetClient, type SnippetClientOptions } from '../../src/client/index.ts';
-import { parseRetryAfter } from '../../src/client/read-response.ts';
+import { parseRetryAfter, readResponse } from '../../src/client/read-response.ts';
 import {
   answer,
   answerRequests,
@@ -38,6 +38,9 @@ test.for([
   ['1000000000', 1e12],
   ['Thu, 01 Jan 2026 00:00:30 GMT', 30_000],
   ['Wed, 31 Dec 2025 23:59:00 GMT', 0],
+  // The two obsolete forms (RFC 9110, section 5.6.7), which recipients have to accept.
+  ['Thursday, 01-Jan-26 00:00:30 GMT', 30_000],
+  ['Thu Jan  1 00:00:30 2026', 30_000],
   [undefined, undefined],
   ['', undefined],
   ['-5', undefined],
@@ -46,8 +49,30 @@ test.for([
   ['soon', undefined],
   ['2026-01-01T00:00:30Z', undefined],
   ['Thu, 99 Jan 2026 00:00:30 GMT', undefined],
+  ['Thu, 01 Jan 2026 00:00:30 CET', undefined],
+  ['Thu Jan 99 00:00:30 2026', undefined],
 ] as const)('the header "Retry-After: %s" is parsed as %s ms', ([header, milliseconds]) => {
   expect(parseRetryAfter(header, now)).toBe(milliseconds);
+});
+
+test.for([
+  ['an hour behind', 'Wed, 31 Dec 2025 23:00:00 GMT', 'Wed, 31 Dec 2025 23:00:30 GMT', 30_000],
+  ['an hour ahead', 'Thu, 01 Jan 2026 01:00:00 GMT', 'Thu, 01 Jan 2026 01:00:30 GMT', 30_000],
+  ['on time, with seconds', 'Thu, 01 Jan 2026 00:00:00 GMT', '30', 30_000],
+  ['of no use', 'soon', 'Thu, 01 Jan 2026 00:00:30 GMT', 30_000],
+  ['missing', undefined, 'Thu, 01 Jan 2026 00:00:30 GMT', 30_000],
+] as const)('a date in Retry-After counts from the date of the answer: %s', ([, date, retryAfter, wait]) => {
+  const response = { status: 503, contentType: '', retryAfter, date, body: Buffer.alloc(0) };
+  expect(readResponse(response, 'render', 42, now).retryAfter).toBe(wait);
+});
+
+test('a server whose clock is an hour ahead is waited for as long as it asks', async () => {
+  const later = (milliseconds: number) => new Date(Date.now() + milliseconds).toUTCString();
+  const headers = { date: later(3_600_000), 'retry-after': later(3_605_000) };
+  answer({ render: [problem(503, {}, headers), json({ content: 'x' })] });
+  const { client, notices } = open();
+  expect(await client.get(42)).toMatchObject({ content: 'x' });
+  expect(notices).toEqual([{ kind: 'held', origin: expect.any(String), milliseconds: 5_000 }]);
 });
 
 test('waits between attempts grow, and the last attempt is not followed by a wait', async () => {

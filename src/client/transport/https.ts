@@ -83,6 +83,7 @@ const toHttpResponse = (
   status: statusCode,
   contentType: firstHeader(headers, 'content-type') ?? '',
   retryAfter: firstHeader(headers, 'retry-after'),
+  date: firstHeader(headers, 'date'),
   etag: firstHeader(headers, 'etag'),
   lastModified: firstHeader(headers, 'last-modified'),
   body,

@@ -14,6 +14,8 @@ export interface HttpResponse {
   /** The header `Content-Type`; empty if there is none. */
   contentType: string;
   retryAfter: string | undefined;
+  /** When the answer was sent, by the clock of the server: the header `Date`. */
+  date?: string | undefined;
   etag?: string | undefined;
   lastModified?: string | undefined;
   body: Uint8Array;
