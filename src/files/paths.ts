@@ -1,4 +1,6 @@
-import { isAbsolute, relative, sep } from 'node:path';
+import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { hasErrorCode } from './read.ts';
 
 /** A path relative to a folder, with slashes on all systems. */
 export const pathFrom = (folder: string, path: string): string => relative(folder, path).replaceAll(sep, '/');
@@ -11,4 +13,20 @@ export function contains(folder: string, path: string): boolean {
   const pathInside = relative(folder, path);
   // On Windows, `relative` returns an absolute path for another drive, which is not inside the folder.
   return !isAbsolute(pathInside) && pathInside !== '..' && !pathInside.startsWith(`..${sep}`);
+}
+
+/** The path without symbolic links, also of a file or folder that does not exist yet. */
+export function realPathOf(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    const parent = dirname(path);
+    // The root has no parent. If it cannot be resolved, nothing can.
+    if (parent === path) return path;
+    const place = join(realPathOf(parent), basename(path));
+    const isLink = lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+    // Links in a circle have another code. Following them would not end.
+    if (!isLink || !hasErrorCode(error, 'ENOENT')) return place;
+    return realPathOf(resolve(dirname(place), readlinkSync(place)));
+  }
 }

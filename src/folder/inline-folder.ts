@@ -14,7 +14,8 @@ import type { SiteFile, SiteFiles } from '../output/site-files.ts';
 import { lockForBuild } from '../record/lock.ts';
 import { hashOf, type Manifest, supersededBy } from '../record/manifest.ts';
 import { readManifest } from '../record/manifest-file.ts';
-import { lockFile, noteMissing, removeOtherPacks } from '../record/record-paths.ts';
+import { OutputLock } from '../record/output-lock.ts';
+import { noteMissing, removeOtherPacks } from '../record/record-paths.ts';
 import { SnippetFetcher } from '../snippets/snippet-fetcher.ts';
 import { count } from '../text/format.ts';
 import { type FolderInlining, isPublished, listFiles, refuseFolders } from './folder-inlining.ts';
@@ -30,7 +31,7 @@ import { type FolderSite, publishFolder } from './publish-folder.ts';
 export async function inlineFolder(inlining: FolderInlining): Promise<void> {
   const { cwd, to, manifestFile, logger } = inlining;
   refuseFolders(inlining);
-  const lock = await lockForBuild(lockFile(manifestFile, to), shownPath(cwd, to), (line) =>
+  const lock = await lockForBuild(new OutputLock(manifestFile, to), shownPath(cwd, to), (line) =>
     logger.info(line),
   );
   const staged = new StagedFiles();

@@ -46,7 +46,6 @@ export class SiteRecorder {
     this.#record = {
       builtAt: new Date().toISOString(),
       output: directory,
-      outDir: astro?.search.source.folders.outDir ?? directory,
       urls: astro && site.urls,
       settings: recordedSettings(settings),
       environment: astro?.environment,

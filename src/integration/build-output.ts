@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AstroIntegrationLogger } from 'astro';
 import { shownPath } from '../files/paths.ts';
 import { type HeldLock, lockForBuild } from '../record/lock.ts';
-import { lockFile, manifestFile, noteMissing, removeManifest } from '../record/record-paths.ts';
+import { OutputLock } from '../record/output-lock.ts';
+import { manifestFile, noteMissing, removeManifest } from '../record/record-paths.ts';
 import type { Site } from './site.ts';
 
 const unfinishedNote = 'The last build was not finished.';
@@ -15,7 +15,7 @@ const unfinishedNote = 'The last build was not finished.';
 export class BuildOutput {
   /** The path of the manifest. */
   readonly manifestFile: string;
-  readonly #lockFile: string;
+  readonly #outputLock: OutputLock;
   /** The output folder as messages name it, relative to the project. */
   readonly #shownFolder: string;
   readonly #logger: AstroIntegrationLogger;
@@ -25,7 +25,7 @@ export class BuildOutput {
   constructor({ sources, config, logger }: Site) {
     const { root, outDir } = sources.folders;
     this.manifestFile = manifestFile({ root, outDir, cacheDir: fileURLToPath(config.cacheDir) });
-    this.#lockFile = lockFile(this.manifestFile, outDir);
+    this.#outputLock = new OutputLock(this.manifestFile, outDir);
     this.#shownFolder = shownPath(root, outDir);
     this.#logger = logger;
   }
@@ -43,7 +43,7 @@ export class BuildOutput {
 
   /** Locks the output if another process may be writing there. @throws UserError if that is another build */
   async lockIfInUse(): Promise<void> {
-    if (existsSync(this.#lockFile)) await this.lock();
+    if (this.#outputLock.hasFiles) await this.lock();
   }
 
   /** Removes the record of the last build, as it is wrong once Astro writes to the output. */
@@ -64,7 +64,7 @@ export class BuildOutput {
   }
 
   async #takeLock(): Promise<HeldLock> {
-    const lock = await lockForBuild(this.#lockFile, this.#shownFolder, (line) => this.#logger.info(line));
+    const lock = await lockForBuild(this.#outputLock, this.#shownFolder, (line) => this.#logger.info(line));
     noteMissing(this.manifestFile, unfinishedNote);
     return lock;
   }

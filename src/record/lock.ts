@@ -1,36 +1,46 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Clock, systemClock } from '../client/clock.ts';
 import { userError } from '../failures/errors.ts';
-import { hasErrorCode, statsOf } from '../files/read.ts';
+import { hasErrorCode } from '../files/read.ts';
 import { writeError } from '../files/write.ts';
-import { cleanText } from '../text/clean-text.ts';
+import {
+  describeHolder,
+  fileSystemTime,
+  holderOf,
+  isLockAbandoned,
+  type LockHolder,
+  readHolder,
+  startTimeOf,
+} from './lock-holder.ts';
 
-/** What a lock file says about the process that holds the lock. */
-export interface LockHolder {
-  work: 'build' | 'refresh' | 'command';
-  /** Tells two locks of one process apart. */
-  token: string;
-  /** The id of the process; 0 if the lock file cannot be read. */
-  pid: number;
-  /** When the process started, in the system's units: tells it from a later process with the same pid. */
-  started?: string | undefined;
-  host: string;
+/** Something that one process at a time can hold. */
+export interface Lock {
+  /** Takes the lock, if it is free or abandoned. @returns `undefined` if another process holds it */
+  take(work: LockHolder['work']): HeldLock | undefined;
+  /** Who holds the lock; `undefined` if it is free or abandoned. */
+  holder(): LockHolder | undefined;
 }
 
 /** A lock that this process holds. */
 export interface HeldLock {
   token: string;
+  /** Which processes the lock does not keep away, and why, as a sentence to print. */
+  flaw?: string | undefined;
   /** Removes the lock, unless another process has taken it over. Never throws, as the work is done. */
   release(): void;
 }
 
 /** How often a holder renews its lock file's time, in milliseconds. */
 const heartbeatInterval = 5_000;
-/** How late a heartbeat may be, in milliseconds. Rendering blocks the event loop, so it may be very late. */
-const abandonedAfter = 30_000;
+
+/** A lock that is a single file. */
+export const fileLock = (file: string): Lock => ({
+  take: (work) => takeLock(file, work),
+  holder: () => holderOf(file),
+});
 
 /**
  * Takes a lock that is free or abandoned. It keeps two processes from changing one output at the same time.
@@ -44,19 +54,20 @@ const abandonedAfter = 30_000;
  *   and creates its own. The former holder sees another token, and leaves the file alone.
  * - **Released**: the holder removes its file the same way. A process that is killed releases nothing.
  *
+ * @param about what the lock file says besides its holder
  * @returns `undefined` if another process holds the lock
  * @throws UserError if an abandoned lock cannot be removed
  */
-export function takeLock(file: string, work: LockHolder['work']): HeldLock | undefined {
+export function takeLock(file: string, work: LockHolder['work'], about: object = {}): HeldLock | undefined {
   const { pid } = process;
-  const own: LockHolder = { work, token: randomUUID(), pid, started: startTimeOf(pid), host: hostname() };
+  const own = { work, token: randomUUID(), pid, started: startTimeOf(pid), host: hostname(), ...about };
   const create = () => writeNew(file, JSON.stringify(own));
 
   while (!create()) {
     const holder = readHolder(file);
-    if (holder && !isLockAbandoned(file, holder)) return undefined;
+    if (holder && !isLockAbandoned(holder)) return undefined;
     // Without a holder, the lock has been released meanwhile, so `create` is tried again.
-    if (holder) removeLock(file, holder);
+    if (holder) removeLock(file, holder.token);
   }
 
   const beat = () => {
@@ -78,7 +89,7 @@ export function takeLock(file: string, work: LockHolder['work']): HeldLock | und
     release() {
       clearInterval(heartbeat);
       try {
-        removeLock(file, own);
+        removeLock(file, own.token);
       } catch {
         // Another process takes the lock over once this one has ended.
       }
@@ -95,16 +106,17 @@ export interface WaitOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Takes a lock as soon as it is free. @throws as `refuse` and {@link takeLock} */
+/** Takes a lock as soon as it is free, and logs its flaw. @throws as `refuse` and {@link takeLock} */
 export async function waitForLock(
-  file: string,
+  lock: Lock,
   work: LockHolder['work'],
   options: WaitOptions,
 ): Promise<HeldLock> {
   for (;;) {
-    const lock = takeLock(file, work);
-    if (lock) return lock;
-    await waitUntilFree(file, options);
+    const held = lock.take(work);
+    if (held?.flaw !== undefined) options.log(held.flaw);
+    if (held) return held;
+    await waitUntilFree(lock, options);
   }
 }
 
@@ -112,10 +124,10 @@ export async function waitForLock(
 const pollInterval = 100;
 
 /** Waits until a lock is free, but does not take it, as that could fail a build that has just begun. */
-export async function waitUntilFree(file: string, options: WaitOptions): Promise<void> {
+export async function waitUntilFree(lock: Lock, options: WaitOptions): Promise<void> {
   const { log, refuse, clock, signal } = options;
   let isLogged = false;
-  for (let holder = holderOf(file); holder; holder = holderOf(file)) {
+  for (let holder = lock.holder(); holder; holder = lock.holder()) {
     refuse?.(holder);
     if (!isLogged) log(`Waiting for ${describeHolder(holder)}.`);
     isLogged = true;
@@ -127,31 +139,20 @@ export async function waitUntilFree(file: string, options: WaitOptions): Promise
 const refreshPatience = 60_000;
 
 /** Takes the lock of an output for a build. @throws UserError if another build has it, or a long refresh */
-export function lockForBuild(file: string, shownFolder: string, log: WaitOptions['log']): Promise<HeldLock> {
+export function lockForBuild(lock: Lock, shownFolder: string, log: WaitOptions['log']): Promise<HeldLock> {
   const waitUntil = Date.now() + refreshPatience;
   const refuse = (holder: LockHolder) => {
     if (holder.work === 'refresh' && Date.now() < waitUntil) return;
-    const message = `${shownFolder} is in use by ${describeHolder(holder)}. The lock file is ${file}.`;
+    const message = `${shownFolder} is in use by ${describeHolder(holder)}. The lock file is ${holder.file}.`;
     throw userError('output-in-use', message);
   };
-  return waitForLock(file, 'build', { log, refuse, clock: systemClock });
-}
-
-/** Who holds a lock; `undefined` if it is free or abandoned. */
-export function holderOf(file: string): LockHolder | undefined {
-  const holder = readHolder(file);
-  return holder && !isLockAbandoned(file, holder) ? holder : undefined;
-}
-
-function describeHolder({ pid, host }: LockHolder) {
-  const elsewhere = host === hostname() ? '' : ` on ${cleanText(host)}`;
-  return `another astro-snippets process${pid === 0 ? '' : ` (pid ${pid}${elsewhere})`}`;
+  return waitForLock(lock, 'build', { log, refuse, clock: systemClock });
 }
 
 /** Removes a holder's lock. If another process takes it over meanwhile, that process's lock is put back. */
-function removeLock(file: string, { token }: LockHolder): void {
+function removeLock(file: string, token: string): void {
   if (readHolder(file)?.token !== token) return;
-  const aside = `${file}.${randomUUID()}`;
+  const aside = join(dirname(file), `astro-snippets-${randomUUID()}.tmp`);
   try {
     renameSync(file, aside);
   } catch (error) {
@@ -172,63 +173,5 @@ function writeNew(file: string, text: string): boolean {
   } catch (error) {
     if (hasErrorCode(error, 'EEXIST')) return false;
     throw error;
-  }
-}
-
-/** Reads a lock, if there is one. A half-written file counts as another machine's, so its age decides. */
-function readHolder(file: string): LockHolder | undefined {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'));
-  } catch (error) {
-    return hasErrorCode(error, 'ENOENT') ? undefined : { work: 'build', token: '', pid: 0, host: '' };
-  }
-}
-
-function isLockAbandoned(file: string, { work, host, pid, started }: LockHolder): boolean {
-  if (host !== hostname()) return fileSystemTime(file) - (statsOf(file)?.mtimeMs ?? 0) > abandonedAfter;
-  // A program that builds again still holds the lock of its failed build, so its own lock is abandoned.
-  const isOwnBuild = work === 'build' && pid === process.pid;
-  return !isAlive(pid) || startTimeOf(pid) !== started || isOwnBuild;
-}
-
-/**
- * The time by the clock of a file system, in milliseconds since the epoch. The clocks of two machines that share
- * a folder may differ by more than a lock stays silent.
- *
- * @param file the path of a file in that file system
- */
-function fileSystemTime(file: string): number {
-  const probe = join(dirname(file), randomUUID());
-  try {
-    writeFileSync(probe, '');
-    return statSync(probe).mtimeMs;
-  } catch {
-    // Where nothing can be written, no lock can be taken, so the time only decides what messages say.
-    return Date.now();
-  } finally {
-    rmSync(probe, { force: true });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // `EPERM`: the process is alive, but belongs to another user.
-    return hasErrorCode(error, 'EPERM');
-  }
-}
-
-/**
- * When a process started: on Linux, field 22 of `/proc/<pid>/stat`. The program's name, field 2, may contain blanks
- * and parentheses, so fields are counted from the last parenthesis.
- */
-function startTimeOf(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fieldsAfterName = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fieldsAfterName[19];
-  } catch {
-    return undefined;
   }
 }

@@ -10,7 +10,7 @@ import { missingNote, removeOtherPacks } from './record-paths.ts';
  * Raise this whenever the recorded fields change, in `Manifest` or in the `HtmlRules`, `Settings` and images
  * that it holds: no test notices. A manifest of another version is not read, so no field is ever missing.
  */
-const manifestVersion = 16;
+const manifestVersion = 17;
 
 /** Why there is no usable manifest: the end of a sentence that begins with the name of its file. */
 export type ManifestFlaw = 'is missing' | 'is damaged' | 'was written by another version of astro-snippets';
@@ -44,11 +44,10 @@ export function writeManifest(file: string, manifest: Manifest): void {
 
 /** Converts the folders of a manifest, which are relative paths in its file and absolute in memory. */
 function withFolders(manifest: Manifest, convert: (folder: string) => string): Manifest {
-  const { output, outDir, outputCopies } = manifest;
+  const { output, outputCopies } = manifest;
   return {
     ...manifest,
     output: convert(output),
-    outDir: convert(outDir),
     outputCopies: outputCopies?.map(convert),
   };
 }

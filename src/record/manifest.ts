@@ -26,10 +26,11 @@ export interface Manifest {
   builtAt: string;
   /** When the site was last refreshed; absent if not since the build. */
   refreshedAt?: string | undefined;
-  /** The folder with the pages. The file has this and the next two as relative paths, so all can be moved. */
+  /**
+   * The folder with the pages: Astro's `outDir`, or a folder inside. The file has this and the next one as relative
+   * paths, so all can be moved.
+   */
   output: string;
-  /** The folder that a build empties, Astro's `outDir`. An adapter may have the pages in a folder inside. */
-  outDir: string;
   /** The folders to which adapters copied the output. A refresh updates them as well. */
   outputCopies?: string[] | undefined;
   /** How Astro writes the site's URLs; absent if another generator wrote the pages. */

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { contains, pathFrom } from '../files/paths.ts';
-import { holderOf } from './lock.ts';
+import { holderOf } from './lock-holder.ts';
 
 interface ManifestPlace {
   /** The folder for caches: Astro's `cacheDir`, or `.cache` in a project without Astro. */
@@ -88,23 +87,14 @@ export function removeOtherPacks(manifest: string, packId?: string): void {
   }
 }
 
-/** The lock file of an output: beside the manifest, or in `tmpdir()` if a build empties that folder. */
-export function lockFile(manifest: string, outDir: string): string {
-  const [beside, elsewhere] = possibleLockFiles(manifest);
-  return contains(outDir, manifest) ? elsewhere : beside;
-}
-
-/** Both paths of the lock file: during a build, no manifest tells which of them the build uses. */
-export function possibleLockFiles(manifest: string): [beside: string, elsewhere: string] {
-  const elsewhere = join(tmpdir(), 'astro-snippets', `${encodeURIComponent(manifest)}.lock`);
-  return [`${stemOf(manifest)}.lock`, elsewhere];
-}
+/** The lock file beside a manifest, one of two that {@link OutputLock} has. */
+export const lockFile = (manifest: string): string => `${stemOf(manifest)}.lock`;
 
 /**
- * The lock while commands of `--exec`, `--build` and `--after` run, which may lock the output themselves.
- * Always beside the manifest: if a command empties that folder, the lock is created again.
+ * The lock while commands of `--exec`, `--build` and `--after` run, which may lock the output themselves. If
+ * a command empties its folder, the lock is created again.
  */
-export const commandLockFile = (manifest: string): string => `${possibleLockFiles(manifest)[0]}.command`;
+export const commandLockFile = (manifest: string): string => `${lockFile(manifest)}.command`;
 
 /** The path of a note that says why a manifest is missing, in a sentence that commands print. */
 export const missingNote = (manifest: string): string => `${manifest}.missing`;

@@ -24,7 +24,6 @@ async function build(output: string, id: number) {
   await writeManifest(recordOf(output), {
     builtAt: '2026-01-01T00:00:00.000Z',
     output: pathOf(output),
-    outDir: pathOf(output),
     settings: {
       renderBaseUrl: undefined,
       retrieveBaseUrl: undefined,

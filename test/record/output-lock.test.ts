@@ -1,16 +1,28 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
-import { type LockHolder, takeLock } from '../../src/record/lock.ts';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { takeLock } from '../../src/record/lock.ts';
+import type { LockHolder } from '../../src/record/lock-holder.ts';
+import { OutputLock } from '../../src/record/output-lock.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'output-lock-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** The lock of another process on the same host. */
-const another: LockHolder = {
+const another: Omit<LockHolder, 'file'> = {
   work: 'build',
   token: 'another',
   pid: spawnSync(process.execPath, ['--version']).pid,
@@ -30,7 +42,9 @@ function take(file: string, work: LockHolder['work']) {
   return taken;
 }
 
-test.for<[name: string, lock: Partial<LockHolder> | string, silence: number, isTaken: boolean]>([
+type LockCase = [name: string, lock: Partial<LockHolder> | string, silence: number, isTaken: boolean];
+
+test.for<LockCase>([
   ['from a process that is gone', {}, 0, true],
   ['not from a process that runs, however silent', running, 1e6, false],
   ['from another process with its pid', { ...running, started: '1' }, 0, true],
@@ -40,6 +54,12 @@ test.for<[name: string, lock: Partial<LockHolder> | string, silence: number, isT
   ['from another host after 30 s of silence', { host: 'build-2' }, 31_000, true],
   ['not from an unreadable lock', 'half of a', 0, false],
   ['from an unreadable lock after 30 s of silence', 'half of a', 31_000, true],
+  ['not from an empty lock', '', 0, false],
+  ...['null', 'false', '[]', '{}', '"another"', '\0\0\0'].flatMap((damaged): LockCase[] => [
+    [`not from a lock that was damaged to ${damaged}`, damaged, 0, false],
+    [`from a lock that was damaged to ${damaged}, after 30 s of silence`, damaged, 31_000, true],
+  ]),
+  ['not from a lock whose pid is no number', { pid: 'one' as never }, 0, false],
 ])('a lock may be taken over %s', ([, lock, silence, isTaken]) => {
   const file = join(folder, 'taken.lock');
   writeFileSync(file, typeof lock === 'string' ? lock : JSON.stringify({ ...another, ...lock }));
@@ -50,30 +70,34 @@ test.for<[name: string, lock: Partial<LockHolder> | string, silence: number, isT
   taken?.release();
 });
 
-// A file with this name cannot be renamed to a longer name, even by root.
-const unmovable = join(folder, `${'x'.repeat(245)}.lock`);
+/** Runs code in its own process, whose files cannot be renamed. A synchronous loop here could not be stopped. */
+async function runWithoutRenaming(code: string) {
+  const program = `
+    import fs from 'node:fs';
+    import { syncBuiltinESMExports } from 'node:module';
+    fs.renameSync = () => { throw Object.assign(new Error('EPERM: operation not permitted'), { code: 'EPERM' }); };
+    syncBuiltinESMExports();
+    const { takeLock } = await import(${JSON.stringify(import.meta.resolve('../../src/record/lock.ts'))});
+    ${code}`;
+  const flags = ['--input-type=module', '--eval', program];
+  return (await promisify(execFile)(process.execPath, flags, { timeout: 60_000 })).stdout;
+}
 
 test('an abandoned lock that cannot be removed is an error instead of an endless loop', async () => {
-  take(unmovable, 'build');
-  const holder = JSON.parse(readFileSync(unmovable, 'utf8'));
-  writeFileSync(unmovable, JSON.stringify({ ...holder, started: 'before this process' }));
-  // In its own process, since a synchronous loop cannot be stopped.
-  const program = `
-    import { takeLock } from ${JSON.stringify(import.meta.resolve('../../src/record/lock.ts'))};
-    try { takeLock(${JSON.stringify(unmovable)}, 'refresh'); } catch (error) { console.log(error.message); }`;
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], {
-    timeout: 60_000,
-  });
-  expect(stdout).toContain(`${unmovable} could not be written: `);
-  expect(stdout).toContain('ENAMETOOLONG');
+  const file = join(folder, 'unmovable.lock');
+  writeFileSync(file, JSON.stringify(another));
+  const stdout = await runWithoutRenaming(
+    `try { takeLock(${JSON.stringify(file)}, 'refresh'); } catch (error) { console.log(error.message); }`,
+  );
+  expect(stdout).toContain(`${file} could not be written: `);
+  expect(stdout).toContain('EPERM');
   expect(stdout).toContain('The lock of a process that has ended is still there.');
 });
 
-test('releasing a lock that cannot be removed does not throw', () => {
-  rmSync(unmovable, { force: true });
-  const taken = take(unmovable, 'build');
-  taken.release();
-  expect(existsSync(unmovable)).toBe(true);
+test('releasing a lock that cannot be removed does not throw', async () => {
+  const file = join(folder, 'kept.lock');
+  await runWithoutRenaming(`takeLock(${JSON.stringify(file)}, 'build').release();`);
+  expect(existsSync(file)).toBe(true);
 });
 
 test.for([
@@ -135,4 +159,73 @@ test('a lock is kept alive until another machine has taken it', () => {
     writeFileSync(file, JSON.stringify({ ...another, host: 'build-2' }));
   }
   own.release();
+});
+
+describe('two records', () => {
+  const at = (...names: string[]) => join(folder, 'outputs', ...names);
+  mkdirSync(at('real/www/blog'), { recursive: true });
+  symlinkSync(at('real/www'), at('link'));
+  symlinkSync(at('real/later'), at('dangling'));
+  symlinkSync(at('circle'), at('circle'));
+  const lockOf = (checkout: string, output: string) =>
+    new OutputLock(join(folder, checkout, 'manifest.json'), output);
+
+  test.for([
+    ['one folder', at('real/www'), at('real/www'), false],
+    ['a folder and a link to it', at('real/www'), at('link'), false],
+    ['a folder and one inside', at('real/www'), at('real/www/blog'), false],
+    ['a folder and one inside, by a link', at('link/blog'), at('real'), false],
+    ['a folder and one inside that does not exist yet', at('real/www'), at('link/new/one'), false],
+    ['one folder that does not exist yet', at('new'), at('new'), false],
+    ['a folder that does not exist yet and a link to it', at('real/later'), at('dangling'), false],
+    ['a circle of links', at('circle'), at('circle'), false],
+    ['two folders', at('real/www'), at('other'), true],
+    ['two folders whose names begin alike', at('real/www'), at('real/www2'), true],
+  ] as const)('as to whether both may be written at once, of %s', ([, one, other, mayBoth]) => {
+    for (const [first, second] of [
+      [one, other],
+      [other, one],
+    ] as const) {
+      const held = lockOf('first', first).take('refresh');
+      expect(held).toBeDefined();
+      const waiting = lockOf('second', second);
+      const taken = waiting.take('refresh');
+      expect(taken !== undefined).toBe(mayBoth);
+      if (!mayBoth) {
+        expect(waiting.holder()).toMatchObject({ pid: process.pid, work: 'refresh' });
+        expect(waiting.holder()?.writes).toMatch(/ for \S+first.manifest\.json$/);
+        expect(existsSync(join(folder, 'second/manifest.lock'))).toBe(false);
+      }
+      held?.release();
+      taken?.release();
+      expect([waiting.hasFiles, lockOf('first', first).hasFiles]).toEqual([false, false]);
+    }
+  });
+
+  test('of one folder are written at once if the process of one has been killed', async () => {
+    const program = `
+      const { OutputLock } = await import(${JSON.stringify(import.meta.resolve('../../src/record/output-lock.ts'))});
+      new OutputLock(${JSON.stringify(join(folder, 'first/manifest.json'))}, ${JSON.stringify(at('link'))}).take('build');
+      process.kill(process.pid, 'SIGKILL');`;
+    spawnSync(process.execPath, ['--input-type=module', '--eval', program]);
+    const lock = lockOf('second', at('real/www'));
+    expect([lock.hasFiles, lock.holder()]).toEqual([true, undefined]);
+    const held = lock.take('refresh');
+    expect(held).toBeDefined();
+    held?.release();
+    expect(lock.hasFiles).toBe(false);
+  });
+
+  test('without a folder for temporary files, a lock is taken beside the record, and its flaw is said', () => {
+    writeFileSync(join(folder, 'no-folder'), '');
+    vi.stubEnv('TMPDIR', join(folder, 'no-folder'));
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const held = lockOf('first', at('real/www')).take('refresh');
+    expect(held?.flaw).toContain(
+      'Processes of other projects that write the same output are not noticed: EEXIST',
+    );
+    expect(lockOf('first', at('real/www')).holder()).toMatchObject({ work: 'refresh' });
+    expect(lockOf('second', at('real/www')).holder()).toBeUndefined();
+    held?.release();
+  });
 });

@@ -4,7 +4,7 @@ import { displayedHash, pageHashOf, shownHash } from '../../record/changes.ts';
 import { waitForLock, waitUntilFree } from '../../record/lock.ts';
 import type { Manifest } from '../../record/manifest.ts';
 import { writeManifest } from '../../record/manifest-file.ts';
-import { lockFile, possibleLockFiles } from '../../record/record-paths.ts';
+import { OutputLock } from '../../record/output-lock.ts';
 import type { RefreshPlan } from '../../refresh/plan-refresh.ts';
 import { count } from '../../text/format.ts';
 import { waitOptions, withCommandLock } from '../deploy/command-lock.ts';
@@ -71,7 +71,7 @@ export async function refreshSite(cli: Cli, options: RefreshOptions): Promise<Re
   // looking again would find that of another output.
   const recordFile = findRecord(cli);
   const pinned: Cli = { ...cli, manifest: recordFile };
-  for (const lock of possibleLockFiles(recordFile)) await waitUntilFree(lock, waitOptions(cli));
+  await waitUntilFree(new OutputLock(recordFile, undefined), waitOptions(cli));
 
   if (!options.after || options.dryRun) return planAndWrite(pinned, recordFile, options);
   // The lock is taken before planning: a plan must not contain what another refresh's command is renewing.
@@ -103,7 +103,7 @@ async function planAndWrite(cli: Cli, recordFile: string, options: RefreshOption
 }
 
 const lockOutput = (cli: Cli, { recordFile, manifest }: FetchedChanges) =>
-  waitForLock(lockFile(recordFile, manifest.outDir), 'refresh', waitOptions(cli));
+  waitForLock(new OutputLock(recordFile, manifest.output), 'refresh', waitOptions(cli));
 
 /** Runs the command of `--after`, and notes its success. It may be a build, which locks the output itself. */
 async function runAfter(cli: Cli, changes: FetchedChanges, command: string, written: ChangedFiles) {

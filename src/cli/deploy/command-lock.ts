@@ -1,4 +1,5 @@
-import { holderOf, type WaitOptions, waitForLock } from '../../record/lock.ts';
+import { fileLock, type WaitOptions, waitForLock } from '../../record/lock.ts';
+import { holderOf } from '../../record/lock-holder.ts';
 import { commandLockFile } from '../../record/record-paths.ts';
 import type { Cli } from '../terminal/terminal.ts';
 
@@ -17,7 +18,7 @@ export async function withCommandLock<T>(
   work: (inner: Cli) => Promise<T>,
 ): Promise<T> {
   if (isInsideCommand(cli, recordFile)) return work(cli);
-  const lock = await waitForLock(commandLockFile(recordFile), 'command', waitOptions(cli));
+  const lock = await waitForLock(fileLock(commandLockFile(recordFile)), 'command', waitOptions(cli));
   const env = { ...cli.env, [heldLocks]: `${cli.env[heldLocks] ?? ''} ${lock.token}` };
   return work({ ...cli, env }).finally(() => lock.release());
 }

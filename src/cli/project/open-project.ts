@@ -93,7 +93,6 @@ export async function requireRecord(
       'Run the command without --output and copy the folder again, or build with --outDir, which makes another record.',
     );
   }
-  // `outDir` stays as it is on record: only the output has moved, and a build still empties `outDir`.
   return { ...project, manifest: { ...project.manifest, output: passedOutput } };
 }
 

@@ -1,11 +1,11 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/client/clock.ts';
 import { takeLock } from '../../../src/record/lock.ts';
 import { readManifest } from '../../../src/record/manifest-file.ts';
-import { lockFile } from '../../../src/record/record-paths.ts';
+import { OutputLock } from '../../../src/record/output-lock.ts';
 import { sharedSite } from '../../support/site/built-site.ts';
 import { folderWith } from '../../support/site/folder.ts';
 import { type BuildResult, collectionOf, configWith, temporarySite } from '../../support/site/site.ts';
@@ -196,7 +196,10 @@ test('with a cache folder inside the output, which Astro empties, a refresh wait
   });
   const manifest = 'dist/.cache/astro-snippets/manifest.json';
   const refresh = () => startCli(nested.directory, ['--manifest', manifest, 'refresh'], service.environment);
-  const held = lockFile(join(nested.directory, manifest), join(nested.directory, 'dist'));
+  const { folderFile: held } = new OutputLock(
+    join(nested.directory, manifest),
+    join(nested.directory, 'dist'),
+  );
   const requests = service.hold();
   const building = nested.build(service.environment);
   await lockedByBuild(held);
@@ -211,6 +214,38 @@ test('with a cache folder inside the output, which Astro empties, a refresh wait
   expect(await nested.build(service.environment)).toMatchObject({ exitCode: 0 });
   const cached = await nested.list('dist/.cache/astro-snippets');
   expect(cached.filter((name) => /lock|manifest\.json/.test(name))).toEqual(['manifest.json']);
+});
+
+test.for([
+  ['that a link names', 'dist', 'a link'],
+  ['that outDir names', 'dist', 'outDir'],
+  ['with one output inside the other', 'dist/blog', 'outDir'],
+] as const)('two checkouts with one output folder keep apart: %s', async ([, folder, how]) => {
+  const pages = { 'src/pages/index.html': '<p><snippet-embed id="1"></snippet-embed></p>' };
+  const first = await temporarySite(pages, service);
+  const output = join(first.directory, folder);
+  const settings = how === 'outDir' ? `outDir: ${JSON.stringify(output)},` : '';
+  const second = await temporarySite({ ...pages, 'astro.config.mjs': configWith('', { settings }) }, service);
+  // The link leads nowhere until the first build has made the folder.
+  if (how === 'a link') await symlink(output, join(second.directory, 'dist'));
+
+  const held = service.hold();
+  const building = first.build();
+  await Promise.race([held.asked(1), building]);
+  const refused = await second.build();
+  held.release();
+  await exits(0, building);
+  expect(refused.exitCode).toBe(1);
+  expect(refused.output).toMatch(
+    /is in use by another astro-snippets process \(pid \d+\), which writes \S+dist for \S+manifest\S*\.json\. The lock file is \S+\.lock\./,
+  );
+  expect(refused.output).toContain(first.directory);
+  expect(await first.read('index.html')).toContain('<b>one</b>');
+
+  // Once the first has ended, the second builds.
+  await exits(0, second.build());
+  expect(await readFile(join(output, 'index.html'), 'utf8')).toContain('<b>one</b>');
+  expect((await first.list('.')).filter((name) => name.endsWith('.lock'))).toEqual([]);
 });
 
 test.for([
