@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseEnv } from 'node:util';
-import { userError } from '../failures/errors.ts';
+import { readKeyFile } from './key-file.ts';
 import { astroPackage } from './versions.ts';
 
 /** The names of the environment variables that this package reads. */
@@ -45,24 +45,8 @@ export async function readEnvironment(
 
   const keyFile = environment[environmentVariables.apiKeyFile];
   if (!keyFile || environment[environmentVariables.apiKey]) return environment;
-  const key = readKeyFile(resolve(cwd, directory || '', keyFile));
+  const key = await readKeyFile(resolve(cwd, directory || '', keyFile), environmentVariables.apiKeyFile);
   return key === undefined ? environment : { ...environment, [environmentVariables.apiKey]: key };
-}
-
-/** The key in a file; `undefined` if the file does not exist. */
-function readKeyFile(file: string): string | undefined {
-  try {
-    // Editors end a file with a line break, which is not part of the key.
-    return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return undefined;
-    // The message does not show the path: someone may have set the variable to the key itself by mistake.
-    throw userError(
-      'unreadable-key-file',
-      `The file named by ${environmentVariables.apiKeyFile} could not be read: ${code}.`,
-    );
-  }
 }
 
 /** Reads the `.env` files of a mode with the project's own Vite, or with Node where there is no Astro. */

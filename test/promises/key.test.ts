@@ -6,7 +6,10 @@ import { describe, expect, test } from 'vitest';
 import { httpServer, rawServer } from '../support/http/tls-server.ts';
 import { clientOf, serve } from '../support/http/wire.ts';
 import { sharedService } from '../support/site/built-site.ts';
+import { astroCommand } from '../support/site/installation.ts';
 import { collectionOf, configWith, pageWith, temporarySite } from '../support/site/site.ts';
+import { startProcess } from '../support/tools/command.ts';
+import { cleanEnvironment } from '../support/tools/environment.ts';
 import { exits } from '../support/tools/exits.ts';
 import { failureOf } from '../support/tools/failure.ts';
 import { expectKeyNowhere } from '../support/tools/key-search.ts';
@@ -65,6 +68,19 @@ describe('a key file that', () => {
       '[astro-snippets/unreadable-key-file] The file named by SNIPPETS_API_KEY_FILE could not be read: EISDIR.',
     );
   });
+});
+
+test.skipIf(process.platform === 'win32')('a build takes the API key from a pipe of the shell', async () => {
+  const site = await temporarySite(files);
+  const command = 'exec env SNIPPETS_API_KEY_FILE=<(printf "%s\\n" "$KEY_OF_TEST") "$0" "$1" build';
+  const environment = { ...cleanEnvironment(), ...withoutKey, ASTRO_TELEMETRY_DISABLED: '1' };
+  const build = startProcess('bash', ['-c', command, process.execPath, astroCommand], site.directory, {
+    ...environment,
+    KEY_OF_TEST: key,
+  });
+  const output = await exits(0, build.ended);
+  expect(await site.read('index.html')).toContain('<p><b>one</b></p>');
+  await expectKeyNowhere(site, output, key);
 });
 
 test('an API key in a public variable fails the build at the start, in any encoding', async () => {
