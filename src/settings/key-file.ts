@@ -6,7 +6,7 @@ import { formatDuration } from '../text/format.ts';
 /** How long a key file may take to end, in milliseconds: someone may have to unlock a password manager. */
 const usualPatience = 10_000;
 /** How often a pipe is asked for more, in milliseconds. */
-const pollInterval = 20;
+const readInterval = 20;
 /** A longer file is no key file, such as a device that never ends. */
 const maxBytes = 64 * 1024;
 
@@ -70,7 +70,7 @@ async function readToEnd(descriptor: number, isPipe: boolean, patience: number):
         length > 0 ? `it did not end within ${time}` : `nothing was written to it within ${time}`,
       );
     }
-    await sleep(pollInterval);
+    await sleep(readInterval);
   }
 }
 

@@ -96,7 +96,7 @@ const optionPages: Record<string, string> = {
 
 const variableMeanings: Record<keyof typeof environmentVariables, string> = {
   apiKey: 'the API key, required once a page has an embed',
-  apiKeyFile: 'the path of a file with the key, instead',
+  apiKeyFile: 'the path of a file with the key, instead, or of a pipe, which has to end within 10 seconds',
   renderBaseUrl: 'base URL for rendering',
   retrieveBaseUrl: 'base URL for retrieving',
   webhookSecret: 'the [secret](push.md#the-secret) of `watch --listen`',
