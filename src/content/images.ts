@@ -59,6 +59,9 @@ export async function localizeImages(html: string, find: FindImage | undefined):
   return { html: replaceImages(html, (url) => found.get(url)?.copy), images, flaws };
 }
 
+/** The host that a relative URL gets. No setting can contain it, so the image has no copy. */
+export const relativeHost = 'relative.invalid';
+
 /** Returns the copy of an image, if there is one, by its whole URL without a fragment. */
 type CopyOf = (url: string) => ImageCopy | undefined;
 
@@ -72,8 +75,7 @@ function editImage({ name, start, parent }: StartTag, attributes: Attribute[], c
 
   const copies: (ImageCopy | undefined)[] = [];
   const hrefOf = (url: string) => {
-    // A relative URL gets a host that no setting can contain, so it has no copy.
-    const wholeUrl = URL.parse(url, 'https://relative.invalid/')?.href.replace(/#.*/, '');
+    const wholeUrl = URL.parse(url, `https://${relativeHost}/`)?.href.replace(/#.*/, '');
     const copy = wholeUrl ? copyOf(wholeUrl) : undefined;
     copies.push(copy);
     return copy?.href ?? url;

@@ -4,7 +4,7 @@ import { userError } from '../failures/errors.ts';
 import { contains, shownPath } from '../files/paths.ts';
 import { isTemporary } from '../files/write.ts';
 import type { GeneratedSite } from '../inlining/generated-site.ts';
-import { listSiteFiles, type SiteFile, type SiteFiles } from '../output/site-files.ts';
+import { type ListedFiles, listSiteFiles, type SiteFile } from '../output/site-files.ts';
 
 /** The folder that a generator has written, and the one to publish with snippets. Paths are absolute. */
 export interface FolderInlining extends Pick<GeneratedSite, 'settings' | 'logger' | 'manifestFile'> {
@@ -24,7 +24,7 @@ export const isPublished = ({ file, name }: SiteFile, { to }: FolderInlining): b
  * Lists the files of the site to publish: those of the generator, and others that earlier runs have left in
  * the output. Removes the temporary files of a run that was killed.
  */
-export function listFiles(inlining: FolderInlining): SiteFiles {
+export function listFiles(inlining: FolderInlining): ListedFiles {
   const { from, to, manifestFile, settings } = inlining;
   const isRecord = (file: string) => file.startsWith(dirname(manifestFile) + sep);
   const folders = from === to || !existsSync(to) ? [from] : [from, to];

@@ -37,6 +37,7 @@ export async function inlineFolder(inlining: FolderInlining): Promise<void> {
   const staged = new StagedFiles();
   try {
     const files = listFiles(inlining);
+    for (const line of files.warnings) logger.warn(line);
     const published = files.scannable.filter((file) => isPublished(file, inlining));
     const lastRun = await openLastRun(inlining, published);
     await new FolderRun(inlining, files, lastRun, staged).run();

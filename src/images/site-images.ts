@@ -7,7 +7,7 @@ import { defaultLimits } from '../client/limits.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import { httpsTransport } from '../client/transport/https.ts';
 import { type HttpResponse, type Transport, TransportError } from '../client/transport/transport.ts';
-import type { FoundImage, ImageCopy } from '../content/images.ts';
+import { type FoundImage, type ImageCopy, relativeHost } from '../content/images.ts';
 import type { Assets, ImageSettings, Settings } from '../settings/settings.ts';
 import { cleanText, reasonOf } from '../text/clean-text.ts';
 import { containsKnownKey } from '../text/known-keys.ts';
@@ -63,6 +63,8 @@ export class SiteImages {
   readonly #limit: LimitFunction = pLimit(maxDownloads);
   /** Images of this run, by their URLs. */
   readonly #images: Map<string, Promise<FoundImage>> = new Map();
+  /** The hosts of all images in snippets, copied or not. */
+  readonly #seenHosts: Set<string> = new Set();
   /** How many images in a row each host has left without any answer. */
   readonly #silentImages: Map<string, number> = new Map();
   readonly #closed: AbortController = new AbortController();
@@ -84,6 +86,7 @@ export class SiteImages {
 
   /** @returns `undefined` if the site does not serve images of this host. */
   async find(url: URL, { mayDownload = true }: FindOptions = {}): Promise<FoundImage | undefined> {
+    if (url.host !== '' && url.host !== relativeHost) this.#seenHosts.add(url.host);
     if (!this.#hosts.includes(url.host)) return undefined;
     const known = refuseUrl(url) ?? this.#images.get(url.href);
 
@@ -108,6 +111,17 @@ export class SiteImages {
     const bytes: unknown = await this.#cache.getItemRaw(file);
     // A file that was cut off or changed counts as absent.
     return bytes instanceof Uint8Array && hash('sha256', bytes).startsWith(digest) ? bytes : undefined;
+  }
+
+  /** Warns of hosts in the settings that no image is on, if there are images on other hosts. */
+  hostWarnings(): string[] {
+    const others = [...this.#seenHosts].filter((host) => !this.#hosts.includes(host)).sort();
+    const unused = this.#hosts.filter((host) => !this.#seenHosts.has(host));
+    if (others.length === 0) return [];
+    return unused.map(
+      (host) =>
+        `images.hosts: no snippet has an image on ${host}. Images that are not copied are on ${others.join(', ')}.`,
+    );
   }
 
   /** Ends all downloads. Images in the cache can still be read. */

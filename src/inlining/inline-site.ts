@@ -61,7 +61,8 @@ export async function inlineSnippets(
   });
 
   if (recorder.rules.policy === 'hash') for (const path of headers.withoutPage) warnOfHeaders(path, site);
-  for (const warning of pageWarnings.list()) site.logger.warn(warning);
+  for (const warning of [...(await site.fetcher.hostWarnings()), ...pageWarnings.list()])
+    site.logger.warn(warning);
   const hasEditLinks = recorder.linked !== undefined;
   if (scanned.files.length > 0) logSummary(site, scanned, snippets, counts, hasEditLinks);
   return recorder.finish();

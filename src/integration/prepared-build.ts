@@ -81,6 +81,7 @@ export class PreparedBuild {
       const { apiKey, exclude } = build.session.settings;
       const files = listSiteFiles([directory], exclude);
       const { scannable, compressed } = files;
+      for (const line of files.warnings) build.site.logger.warn(line);
       const plainVerifier = new OutputVerifier(apiKey);
       // The output is searched even if no module mentions an embed: one may come from data, such as a CMS.
       const isPlain = build.mayBePlain && !scannable.some((file) => plainVerifier.checkAndFindEmbed(file));

@@ -1,10 +1,10 @@
 import { type Dirent, readdirSync, realpathSync, type Stats } from 'node:fs';
 import { join, sep } from 'node:path';
-import picomatch from 'picomatch';
 import type { FileKind } from '../embed/found-embed.ts';
 import { fileKind } from '../files/file-kind.ts';
 import { contains } from '../files/paths.ts';
 import { statsOf } from '../files/read.ts';
+import { ExcludePatterns } from './exclude-patterns.ts';
 
 /** A file of a built site. */
 export interface SiteFile {
@@ -37,6 +37,11 @@ export interface SiteFiles {
   compressed: SiteFile[];
 }
 
+/** The files of a site, and warnings of patterns that exclude none of them. */
+export interface ListedFiles extends SiteFiles {
+  warnings: string[];
+}
+
 /** Joins `file` on each access: kept paths of a large site would take as much memory as its embeds. */
 class OutputFile implements ScannableFile {
   readonly #folder: string;
@@ -64,16 +69,16 @@ export function listSiteFiles(
   folders: readonly string[],
   exclude: readonly string[],
   isLeftOut: (file: SiteFile) => boolean = () => false,
-): SiteFiles {
+): ListedFiles {
   const files: SiteFiles = { scannable: [], unscanned: [], binary: [], compressed: [] };
-  const isExcluded = picomatch([...exclude]);
+  const excluded = new ExcludePatterns(exclude);
 
   const addFile = (root: string, file: string, name: string) => {
     const kind = fileKind(name);
     if (isLeftOut({ file, name })) return;
     if (kind === 'binary') files.binary.push({ file, name });
     else if (kind === 'compressed') files.compressed.push({ file, name });
-    else if (isExcluded(name)) files.unscanned.push({ file, name, isCode: false });
+    else if (excluded.has(name)) files.unscanned.push({ file, name, isCode: false });
     else if (kind === 'code') files.unscanned.push({ file, name, isCode: !name.endsWith('.map') });
     else files.scannable.push(new OutputFile(root, name, kind));
   };
@@ -93,7 +98,8 @@ export function listSiteFiles(
   for (const list of Object.values(files)) {
     list.sort((a: SiteFile, b: SiteFile) => (a.name < b.name ? -1 : 1));
   }
-  return files;
+  const names = exclude.length === 0 ? [] : [...files.scannable, ...files.unscanned].map(({ name }) => name);
+  return { ...files, warnings: excluded.warnings(names) };
 }
 
 /** What a link leads to; `undefined` if nothing, or if a folder that contains the link (a loop). */

@@ -43,6 +43,19 @@ const hostSchema = z
   )
   .transform((text) => new URL(`https://${text}`).host);
 
+const patternsSchema = z
+  .union([z.string(), z.array(z.string())])
+  .transform((patterns) => [patterns].flat())
+  .refine(
+    (patterns) => patterns.every((pattern) => pattern.trim() !== ''),
+    'must be a glob pattern, not an empty text',
+  )
+  // Several patterns exclude what any of them matches.
+  .refine(
+    (patterns) => patterns.length < 2 || !patterns.some((pattern) => /^!(?!\()/.test(pattern)),
+    'has a pattern that begins with "!" beside others, which excludes all other files. Write "docs/!(a|b)/**" instead',
+  );
+
 const cacheSchema = z.strictObject({
   driver: driverSchema.optional(),
   options: z.record(z.string(), z.unknown()).optional(),
@@ -68,7 +81,7 @@ const optionSchemas = {
   staleIfError: durationSchema.default(0),
   offline: z.boolean().default(false),
   missingKey: z.enum(['error', 'children']).default('error'),
-  exclude: z.union([z.string().transform((pattern) => [pattern]), z.array(z.string())]).default([]),
+  exclude: patternsSchema.default([]),
   params: functionOf<NonNullable<SnippetsOptions['params']>>().optional(),
   sanitize: functionOf<NonNullable<SnippetsOptions['sanitize']>>().optional(),
   links: z.literal('base').optional(),

@@ -142,6 +142,11 @@ export class SnippetFetcher {
     return (await this.#images)?.read(file);
   }
 
+  /** Warns of hosts in the option `images` that no image is on, once all snippets are fetched. */
+  async hostWarnings(): Promise<string[]> {
+    return (await this.#images)?.hostWarnings() ?? [];
+  }
+
   /** Closes the connections. They are opened again when another snippet is needed. */
   async close(): Promise<void> {
     await this.answers.close();

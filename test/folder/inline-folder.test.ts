@@ -158,11 +158,19 @@ describe('options', () => {
       'snippets.config.js': "export default { exclude: 'docs/**', scripts: 'error' };",
     });
     expect(await runs(folder, ['inline', 'public'], 1)).toContain('[script-refused]');
-    await runs(folder, ['inline', 'public', '--scripts', 'strip']);
+    expect(await runs(folder, ['inline', 'public', '--scripts', 'strip'])).not.toContain('matches no');
     expect(await folder.files('public')).toEqual({
       'docs/index.html': embed(1),
       'index.html': '<b >one</b>',
     });
+  });
+
+  test('--exclude warns of a pattern that matches nothing, and refuses an empty one', async () => {
+    const folder = await folderWith({ 'public/index.html': embed(1), 'public/docs/index.html': embed(1) });
+    expect(await runs(folder, ['inline', 'public', '--exclude', 'public/docs/**'])).toContain(
+      'exclude: "public/docs/**" matches no text file of the output.',
+    );
+    expect(await runs(folder, ['inline', 'public', '--exclude', ''], 2)).toContain('must be a glob pattern');
   });
 
   test.for([

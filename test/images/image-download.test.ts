@@ -51,6 +51,18 @@ test.for([
   expect(await find(open(), '/x')).toMatchObject({ width, height });
 });
 
+test('a host that no image is on is a warning, if there are images on other hosts', async () => {
+  const site = open({ hosts: [host.host, 'cdn.exmaple'] });
+  await find(site, '/a.png');
+  await find(site, 'relative.png', 'https://relative.invalid');
+  await find(site, 'data:image/png;base64,AA==');
+  expect(site.hostWarnings()).toEqual([]);
+  await find(site, 'https://cdn.example/b.png');
+  expect(site.hostWarnings()).toEqual([
+    'images.hosts: no snippet has an image on cdn.exmaple. Images that are not copied are on cdn.example.',
+  ]);
+});
+
 test('an image is named after its URL and its bytes, with the prefix from the Astro config', async () => {
   host.answers['/%C3%BC/Big%20Photo_1.jpeg?w=3'] = { type: 'image/jpeg', body: images.jpg };
   const site = open();

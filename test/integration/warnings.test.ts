@@ -17,7 +17,7 @@ const { site, output } = await builtSite(
     14: '{{ plan }}<ul><li>A list</li></ul>',
   },
   {
-    'astro.config.mjs': configWith('', {
+    'astro.config.mjs': configWith("{ exclude: ['/post/**', 'nothing'] }", {
       imports: `import mdx from '@astrojs/mdx';`,
       integrations: 'mdx(), ',
     }),
@@ -92,6 +92,13 @@ export const getStaticPaths = () => [{ params: { slug: '${embed(1)}'.replace(/[<
     'src/pages/feed.xml.ts': `export const GET = () => new Response('<rss><item>&lt;p&gt;Text ${embed(13).replaceAll('<', '&lt;').replaceAll('>', '&gt;')}&lt;/p&gt;</item></rss>');`,
   },
 );
+
+test('a pattern of `exclude` that matches nothing is a warning with what it was compared with', () => {
+  expect(output).toMatch(
+    /WARN.* exclude: "\/post\/\*\*" matches no text file of the output\. Patterns are compared with paths in the output folder, such as "post\/index\.html"\. Did you mean "post\/\*\*"\?/,
+  );
+  expect(output.match(/exclude: "nothing" matches no text file/g)).toHaveLength(1);
+});
 
 test('an embed in a Markdown heading is a warning with file, line and what to do', () => {
   expect(output).toContain(

@@ -40,6 +40,9 @@ test.for([
   [{ cache: false, offline: true }, 'staleIfError and offline need the cache'],
   [{ cache: { driver: {} } }, 'cache.driver: must be an unstorage driver'],
   [{ exclude: [7] }, 'exclude.0: '],
+  [{ exclude: '' }, 'exclude: must be a glob pattern, not an empty text'],
+  [{ exclude: ['docs/**', ' '] }, 'exclude: must be a glob pattern, not an empty text'],
+  [{ exclude: ['docs/**', '!docs/plans/**'] }, 'exclude: has a pattern that begins with "!" beside others'],
   ['x', 'the options'],
 ] as const)('the options %o are rejected', ([options, message]) => {
   expect(rejection(() => snippets(options as never)).message).toContain(message);
