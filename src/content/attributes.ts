@@ -18,10 +18,15 @@ export function classesIn(html: string): string[] {
   return [...new Set(names.filter(Boolean))].sort();
 }
 
+/** Attributes that list several images. */
+const candidateLists = /^(?:image)?srcset$/;
+
 /** Returns the edit that replaces the URL of an attribute, or the URLs of a `srcset`; no edit if all stay. */
 export function replaceUrls(attribute: Attribute, replacement: (url: string) => string): Edit[] {
   const value = decodeHTMLAttribute(attribute.value);
-  const changed = attribute.name === 'srcset' ? replaceCandidates(value, replacement) : replacement(value);
+  const changed = candidateLists.test(attribute.name)
+    ? replaceCandidates(value, replacement)
+    : replacement(value);
   return changed === value ? [] : [replaceValue(attribute, changed)];
 }
 

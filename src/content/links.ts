@@ -3,7 +3,16 @@ import { editTags, replaceUrls } from './attributes.ts';
 
 export type LinkRules = NonNullable<HtmlRules['links']>;
 
-const urlAttributes = new Set(['href', 'src', 'srcset', 'action', 'poster']);
+const urlAttributes = new Set([
+  'href',
+  'src',
+  'srcset',
+  'action',
+  'poster',
+  'formaction',
+  'imagesrcset',
+  'xlink:href',
+]);
 
 /** Elements whose URLs lead to pages. The URLs of others load files, which have no slash at the end. */
 const pageElements = new Set(['a', 'area', 'form']);
@@ -20,10 +29,10 @@ const rootRelativeUrl = /^\/(?![\t\n\r]*[/\\])/;
 /** Puts the base path before root-relative URLs in HTML, and ends the paths of pages as the site does. */
 export const adaptLinks = (html: string, rules: LinkRules): string =>
   editTags(html, (tag, attributes) => {
-    const isPage = pageElements.has(tag.name);
+    const isPage = (name: string) => pageElements.has(tag.name) || name === 'formaction';
     return attributes
-      .filter(({ name }) => urlAttributes.has(name))
-      .flatMap((attribute) => replaceUrls(attribute, (url) => adaptLink(url, isPage, rules)));
+      .filter(({ name }) => urlAttributes.has(name) || (name === 'data' && tag.name === 'object'))
+      .flatMap((attribute) => replaceUrls(attribute, (url) => adaptLink(url, isPage(attribute.name), rules)));
   });
 
 function adaptLink(url: string, isPage: boolean, { base, trailingSlash }: LinkRules) {

@@ -8,7 +8,8 @@ import { quote } from '../text/clean-text.ts';
 import { parseDuration } from '../text/format.ts';
 import type { ParsedOptions, SnippetsOptions } from './options.ts';
 
-const certificates = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
+/** Each certificate of a text. One that is cut off reaches to the end of the text. */
+const certificates = /-----BEGIN CERTIFICATE-----.*?(?:-----END CERTIFICATE-----|$)/gs;
 
 // Certificates are checked here: Node ignores one that it cannot read, and then each request fails.
 const pemSchema = z

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import snippets from '../../src/index.ts';
 import { parseOptions } from '../../src/settings/parse-options.ts';
 import { resolveSettings } from '../../src/settings/settings.ts';
+import { certificate } from '../support/http/tls-server.ts';
 
 function rejection(run: () => unknown): { message: string; hint?: string } {
   try {
@@ -24,6 +25,18 @@ test.for([
   [{ concurrency: 1.5 }, 'concurrency'],
   [{ ca: '/etc/ssl/ca.pem' }, 'must be the text of a certificate (PEM)'],
   [{ ca: '-----BEGIN CERTIFICATE-----\nMIIB' }, 'contains a certificate that is malformed or cut off'],
+  [
+    { ca: `${certificate.ca}${certificate.ca.slice(0, 200)}` },
+    'contains a certificate that is malformed or cut off',
+  ],
+  [
+    { ca: [certificate.ca, certificate.ca.slice(0, 200)] },
+    'contains a certificate that is malformed or cut off',
+  ],
+  [
+    { ca: `${certificate.ca.slice(0, 200)}\n${certificate.ca}` },
+    'contains a certificate that is malformed or cut off',
+  ],
   [{ renderBaseUrl: 7 }, 'renderBaseUrl'],
   [{ staleIfError: '7' }, 'staleIfError: must be a duration with its unit'],
   [{ cache: { maxAge: 'soon' } }, 'maxAge: must be a duration with its unit'],
