@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { chmodSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type UserError, userError } from '../failures/errors.ts';
+import { listNames } from '../failures/places.ts';
 import { reasonOf } from '../text/clean-text.ts';
 import { statsOf } from './read.ts';
 
 /**
  * Writes a file, and makes its folder. A reader sees either the old or the new bytes, even if the process is
- * killed. A file that is replaced keeps its permissions.
+ * killed. A file that is replaced keeps its permissions, and its owner and group if this process may set them.
  *
  * @param temporary the path that is written, then renamed. In the output, pass `temporaryFile(file)`.
  * @throws UserError if the file cannot be written.
@@ -20,7 +21,7 @@ export function writeAtomically(
   try {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(temporary, bytes);
-    copyMode(file, temporary);
+    keepAttributes(temporary, file);
     renameSync(temporary, file);
   } catch (error) {
     rmSync(temporary, { force: true });
@@ -28,12 +29,36 @@ export function writeAtomically(
   }
 }
 
-/** Gives a file the permissions of another one, if that exists. The umask may have taken some. */
-export function copyMode(from: string, to: string): void {
-  const mode = statsOf(from)?.mode;
-  // `chmod` is only called for a difference, as it fails on file systems without permissions.
-  if (mode && mode !== statSync(to).mode) chmodSync(to, mode & 0o777);
+/**
+ * Gives a new file the owner and group of the file that it is going to replace, if that exists, and the
+ * permissions, of which the umask may have taken some. Access control lists and extended attributes are lost.
+ *
+ * @param modeSource the path of the file whose permissions the new file gets
+ * @returns whether the owner and group are kept: most processes may only set a group of their own
+ */
+export function keepAttributes(file: string, replaced: string, modeSource: string = replaced): boolean {
+  const own = statSync(file);
+  const { uid, gid } = statsOf(replaced) ?? own;
+  const hasOwner = own.uid === uid && own.gid === gid;
+  // Each attribute is only set for a difference, as that fails on file systems without it.
+  const isKept = hasOwner || setOwner(file, uid, gid) || (setOwner(file, own.uid, gid) && own.uid === uid);
+  const mode = statsOf(modeSource)?.mode;
+  if (mode && mode !== own.mode) chmodSync(file, mode & 0o777);
+  return isKept;
 }
+
+function setOwner(file: string, uid: number, gid: number): boolean {
+  try {
+    chownSync(file, uid, gid);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The warning about files that have another owner or group than before. */
+export const describeOtherOwners = (names: readonly string[]): string =>
+  `Owner or group could not be kept, as this user may not set them: ${listNames(names)}. If a server cannot read these files now, change them back, and run the command as their owner.`;
 
 const temporarySuffix = '.snippets.tmp';
 

@@ -1,16 +1,17 @@
-import { existsSync, readFileSync, renameSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { embedNamePattern } from '../embed/element.ts';
 import { userError } from '../failures/errors.ts';
 import { listNames } from '../failures/places.ts';
-import { shownPath } from '../files/paths.ts';
+import { contains, pathFrom, shownPath } from '../files/paths.ts';
 import { StagedFiles } from '../files/staged-files.ts';
+import { describeOtherOwners } from '../files/write.ts';
 import type { InlinedPage, WrittenPage } from '../inlining/inline-page.ts';
 import { inlineSnippets } from '../inlining/inline-site.ts';
 import { type ScannedFile, type ScannedSite, scanSite } from '../inlining/scan-site.ts';
 import { OutputVerifier } from '../inlining/verify-output.ts';
 import { hashOfCopy, pageCopyOf, withoutSuffix } from '../output/compressed.ts';
-import type { SiteFile, SiteFiles } from '../output/site-files.ts';
+import type { SiteFile } from '../output/site-files.ts';
 import { lockForBuild } from '../record/lock.ts';
 import { hashOf, type Manifest, supersededBy } from '../record/manifest.ts';
 import { readManifest } from '../record/manifest-file.ts';
@@ -18,8 +19,15 @@ import { OutputLock } from '../record/output-lock.ts';
 import { noteMissing, removeOtherPacks } from '../record/record-paths.ts';
 import { SnippetFetcher } from '../snippets/snippet-fetcher.ts';
 import { count } from '../text/format.ts';
-import { type FolderInlining, isPublished, listFiles, refuseFolders } from './folder-inlining.ts';
+import {
+  type FolderFiles,
+  type FolderInlining,
+  isPublished,
+  listFiles,
+  refuseFolders,
+} from './folder-inlining.ts';
 import { type LastRun, lastRecordFile, openLastRun, unfinishedPath } from './last-run.ts';
+import { refuseTarget } from './other-files.ts';
 import { type FolderSite, publishFolder } from './publish-folder.ts';
 
 /**
@@ -34,7 +42,7 @@ export async function inlineFolder(inlining: FolderInlining): Promise<void> {
   const lock = await lockForBuild(new OutputLock(manifestFile, to), shownPath(cwd, to), (line) =>
     logger.info(line),
   );
-  const staged = new StagedFiles();
+  const staged = new StagedFiles({ followsLinks: inlining.from === to });
   try {
     const files = listFiles(inlining);
     for (const line of files.warnings) logger.warn(line);
@@ -56,7 +64,7 @@ interface OutdatedCopy {
 /** One run of `inline` on a folder, step by step. */
 class FolderRun {
   readonly #site: FolderSite;
-  readonly #files: SiteFiles;
+  readonly #files: FolderFiles;
   readonly #lastRun: LastRun;
   readonly #staged: StagedFiles;
   /** The hashes of the files before they are written, by name: of those with embeds, or inlined before. */
@@ -67,13 +75,16 @@ class FolderRun {
   /** The names of files of the last run whose bytes change in this run. */
   readonly #updated: string[] = [];
 
-  constructor(inlining: FolderInlining, files: SiteFiles, lastRun: LastRun, staged: StagedFiles) {
+  constructor(inlining: FolderInlining, files: FolderFiles, lastRun: LastRun, staged: StagedFiles) {
     this.#site = toFolderSite(inlining, lastRun);
     this.#files = files;
     this.#lastRun = lastRun;
     this.#staged = staged;
     this.#currentHashes = new Map(lastRun.keptHashes);
-    this.#compressed = Map.groupBy(files.compressed, ({ name }) => withoutSuffix(name));
+    this.#compressed = Map.groupBy(files.compressed, ({ name }) => {
+      const page = withoutSuffix(name);
+      return files.aliases.get(page) ?? page;
+    });
   }
 
   async run(): Promise<void> {
@@ -104,6 +115,7 @@ class FolderRun {
 
     const newFiles = scanned.files.filter(({ generated }) => !generated);
     for (const { file, name } of newFiles) this.#currentHashes.set(name, hashOf(readFileSync(file)));
+    this.#warnOfOutsideFiles(newFiles);
     const isOverwritten = newFiles.some((file) => isPublished(file, this.#site));
     if (isOverwritten && existsSync(manifestFile)) renameSync(manifestFile, unfinishedPath(manifestFile));
     return scanned;
@@ -168,6 +180,8 @@ class FolderRun {
     const copyNames = this.#outdatedCopies.map(({ copy }) => copy.name);
     const stagedNames = new Set([...this.#currentHashes.keys(), ...copyNames]);
     await publishFolder(this.#site, record, this.#staged, this.#currentHashes, stagedNames);
+    const otherOwners = this.#staged.otherOwners.map((file) => pathFrom(this.#site.to, file));
+    if (otherOwners.length > 0) this.#site.logger.warn(describeOtherOwners(otherOwners));
   }
 
   /** After a failure: keeps the last record and its pack (the generated pages), removes this run's pack. */
@@ -185,8 +199,23 @@ class FolderRun {
     if (unchanged > 0) logger.info(`Not changed since an earlier run: ${count(unchanged, 'file')}.`);
   }
 
+  /** @throws UserError if the file cannot be written there */
   #targetOf({ name }: SiteFile): string {
-    return join(this.#site.to, name);
+    const { from, to } = this.#site;
+    if (from !== to) refuseTarget(this.#site, name);
+    return join(to, name);
+  }
+
+  /** Warns of links that lead out of the folder, as the files there are going to be changed. */
+  #warnOfOutsideFiles(newFiles: readonly SiteFile[]) {
+    const { from, to, logger } = this.#site;
+    if (from !== to) return;
+    const folder = realpathSync(from);
+    const outside = newFiles.filter(({ realFile }) => realFile && !contains(folder, realFile));
+    if (outside.length === 0) return;
+    logger.warn(
+      `Outside of the folder, and written through links: ${listNames(outside.map(({ name }) => name))}. Other folders that link there show these snippets, too, and only this run keeps them up to date. To leave the files as they are, pass another folder to --output.`,
+    );
   }
 }
 

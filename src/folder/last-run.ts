@@ -120,6 +120,10 @@ class KeptFile implements ScannableFile {
   get file(): string {
     return this.#published.file;
   }
+
+  get realFile(): string | undefined {
+    return this.#published.realFile;
+  }
 }
 
 /** Reads what the last run has left. If something is lost, warns, and the new run goes on without it. */

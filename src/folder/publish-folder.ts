@@ -1,7 +1,4 @@
-import { existsSync, realpathSync, rmSync } from 'node:fs';
-import { cp } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { pathFrom } from '../files/paths.ts';
+import { rmSync } from 'node:fs';
 import type { StagedFiles } from '../files/staged-files.ts';
 import type { GeneratedSite } from '../inlining/generated-site.ts';
 import { recordSite } from '../inlining/record-site.ts';
@@ -9,6 +6,7 @@ import type { Manifest, RecordedFile } from '../record/manifest.ts';
 import { writeManifest } from '../record/manifest-file.ts';
 import type { FolderInlining } from './folder-inlining.ts';
 import { unfinishedPath } from './last-run.ts';
+import { copyOtherFiles, listOtherFiles } from './other-files.ts';
 
 /** A folder as a site whose snippets are being inlined. */
 export interface FolderSite extends GeneratedSite, FolderInlining {}
@@ -28,6 +26,7 @@ export async function publishFolder(
   stagedNames: ReadonlySet<string>,
 ): Promise<void> {
   const { manifestFile, fetcher } = site;
+  const others = site.from === site.to ? [] : listOtherFiles(site, stagedNames);
   const unfinishedRecord = unfinishedPath(manifestFile);
   // If embeds show their children, because there is no API key, no record is written.
   if (fetcher.showsChildren) rmSync(unfinishedRecord, { force: true });
@@ -35,7 +34,7 @@ export async function publishFolder(
   rmSync(manifestFile, { force: true });
 
   await staged.commit();
-  if (site.from !== site.to) await copyOtherFiles(site, stagedNames);
+  await copyOtherFiles(others);
   await recordSite(site, record, site.verifier.takeListing(), false);
   rmSync(unfinishedRecord, { force: true });
 }
@@ -50,21 +49,4 @@ function announceFiles(record: Manifest, previousHashes: ReadonlyMap<string, str
     }),
   );
   return { ...record, files };
-}
-
-/** Copies the generator's other files to the output: neither staged files nor the folder of a record. */
-async function copyOtherFiles(
-  { from, to, manifestFile }: FolderSite,
-  stagedNames: ReadonlySet<string>,
-): Promise<void> {
-  const input = realpathSync(from);
-  await cp(input, existsSync(to) ? realpathSync(to) : to, {
-    recursive: true,
-    preserveTimestamps: true,
-    verbatimSymlinks: true,
-    filter(source) {
-      const name = pathFrom(input, source);
-      return !stagedNames.has(name) && join(from, name) !== dirname(manifestFile);
-    },
-  });
 }

@@ -1,9 +1,9 @@
-import { closeSync, fstatSync, ftruncateSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { embedSlugPattern } from '../embed/element.ts';
 import { userError } from '../failures/errors.ts';
 import { withOpenedFile } from '../files/read.ts';
-import { writeError } from '../files/write.ts';
+import { temporaryFile, writeAtomically, writeError } from '../files/write.ts';
 import { writeImages } from '../images/write-images.ts';
 import type { GeneratedSite } from '../inlining/generated-site.ts';
 import { inlineSnippets, type WritePage } from '../inlining/inline-site.ts';
@@ -78,7 +78,8 @@ async function publishImages({ settings, directory, fetcher }: GeneratedSite, ma
 
 /**
  * Writes a page in place. Nothing reads a page before the build ends, and writing another file and renaming
- * it takes many times longer.
+ * it takes many times longer. Only a page with hard links becomes a file of its own: another page may be the
+ * same file, and is still to be read with its embeds.
  */
 const overwrite: WritePage = ({ file, name, size }, inline) => {
   const attempt = <Result>(work: () => Result) => {
@@ -99,6 +100,10 @@ const overwrite: WritePage = ({ file, name, size }, inline) => {
       const inlinedPage = inline(generated);
       const { bytes } = inlinedPage;
       return attempt(() => {
+        if (fstatSync(descriptor).nlink > 1) {
+          writeAtomically(file, bytes, temporaryFile(file));
+          return { inlinedPage, stats: statSync(file) };
+        }
         // Reads by position have not moved the descriptor, so this writes at the start of the file.
         writeFileSync(descriptor, bytes);
         if (bytes.length < size) ftruncateSync(descriptor, bytes.length);

@@ -3,7 +3,7 @@ import type { CollectionEntry } from '../failures/places.ts';
 import type { GeneratedSite } from '../inlining/generated-site.ts';
 import { OutputVerifier } from '../inlining/verify-output.ts';
 import { listEarlierCopy } from '../output/page-copies.ts';
-import { listSiteFiles, type ScannableFile } from '../output/site-files.ts';
+import { distinctFiles, listSiteFiles, type ScannableFile } from '../output/site-files.ts';
 import type { Manifest } from '../record/manifest.ts';
 import type { RouteToHeaders } from '../settings/versions.ts';
 import type { BuildRun } from './build-run.ts';
@@ -80,7 +80,7 @@ export class PreparedBuild {
     const inlinedBuild = await build.attempt(async () => {
       const { apiKey, exclude } = build.session.settings;
       const files = listSiteFiles([directory], exclude);
-      const { scannable, compressed } = files;
+      const { files: scannable } = distinctFiles(files.scannable);
       for (const line of files.warnings) build.site.logger.warn(line);
       const plainVerifier = new OutputVerifier(apiKey);
       // The output is searched even if no module mentions an embed: one may come from data, such as a CMS.
@@ -96,7 +96,7 @@ export class PreparedBuild {
       await refusePublishedKey(build, verifier, {
         describe: (names) => `The API key was found in ${names}. These files were removed.`,
       });
-      const hasCompressed = compressed.length > 0;
+      const hasCompressed = files.compressed.length > 0;
       const listing = verifier.takeListing();
       return new InlinedBuild(build, { inlinedSite, verifier, listing, hasCompressed });
     });

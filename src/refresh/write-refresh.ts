@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathFrom } from '../files/paths.ts';
 import { StagedFiles } from '../files/staged-files.ts';
 import { writeImages } from '../images/write-images.ts';
 import type { PageToBuild } from '../output/compare-output.ts';
@@ -25,13 +26,14 @@ import type { SiteToRefresh } from './site-to-refresh.ts';
  * 5. The record says which pages were written.
  *
  * @param hasCommand whether a command follows that makes files from the pages
- * @returns the pages that were not written, as their files have changed since the plan was made
+ * @returns the pages that were not written, as their files have changed since the plan was made, and the names
+ *   of the files that were written with another owner or group than before
  */
 export async function writeRefresh(
   site: SiteToRefresh,
   { pages }: RefreshPlan,
   hasCommand: boolean,
-): Promise<PageToBuild[]> {
+): Promise<{ leftAlone: PageToBuild[]; otherOwners: string[] }> {
   const { recordFile, manifest } = site;
   await writePageImages(site, pages);
 
@@ -39,7 +41,7 @@ export async function writeRefresh(
   writeManifest(recordFile, record.manifest);
 
   const leftAlone: PageToBuild[] = [];
-  const staged = new StagedFiles();
+  const staged = new StagedFiles({ followsLinks: true });
   try {
     await stagePages(site, pages, staged);
     for (const refreshedPage of pages) {
@@ -57,7 +59,8 @@ export async function writeRefresh(
     staged.discard();
   }
   writeManifest(recordFile, record.manifest);
-  return leftAlone;
+  const otherOwners = staged.otherOwners.map((file) => pathFrom(manifest.output, file));
+  return { leftAlone, otherOwners };
 }
 
 /** Writes the images of all snippets on the pages, into the output and its copies. */

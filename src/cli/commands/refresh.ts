@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { describeOtherOwners } from '../../files/write.ts';
 import { describeModified } from '../../output/compare-output.ts';
 import { displayedHash, pageHashOf, shownHash } from '../../record/changes.ts';
 import { waitForLock, waitUntilFree } from '../../record/lock.ts';
@@ -192,7 +193,9 @@ async function writePages(cli: Cli, changes: FetchedChanges, plan: RefreshPlan, 
     await markForDeploy({ cwd, recordFile, manifest }, renewed);
   }
   for (const warning of warnings) cli.terminal.printError(warning);
-  return writeRefresh(changes, plan, after !== undefined);
+  const { leftAlone, otherOwners } = await writeRefresh(changes, plan, after !== undefined);
+  if (otherOwners.length > 0) cli.terminal.printError(describeOtherOwners(otherOwners));
+  return leftAlone;
 }
 
 function toWrittenFile(

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, posix } from 'node:path';
 import { fileKind } from '../../files/file-kind.ts';
 import { isLargeBinary, overlaps, piecesOf } from '../../files/read.ts';
@@ -86,9 +86,12 @@ function findInFolder(
 }
 
 /** The name of the changing page with the same bytes as a file. */
-function findCopiedPage({ file, name }: SiteFile, pagesOfSize: PagesOfSize): string | undefined {
+function findCopiedPage({ file, name, realFile }: SiteFile, pagesOfSize: PagesOfSize): string | undefined {
   const pagesOfSameSize = pagesOfSize.get(statSync(file).size);
   if (!pagesOfSameSize) return undefined;
+  // A link shows the page that it leads to, even if another one has the same bytes.
+  const linked = realFile && pagesOfSameSize.find((page) => realpathSync.native(page.file) === realFile);
+  if (linked) return linked.name;
   const bytes = readFileSync(file);
   return pagesOfSameSize.find(
     (page) => fileKind(page.name) === fileKind(name) && bytes.equals(readFileSync(page.file)),
