@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { systemClock } from '../client/clock.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import { consequenceOf } from '../failures/error-table.ts';
 import { isSnippetFailure, type SnippetFailure } from '../failures/errors.ts';
@@ -13,7 +14,7 @@ export interface RememberedSnippet extends SnippetDisplay {
   error?: SnippetFailure | undefined;
   /** When the service sent the content, in milliseconds since the epoch. */
   checkedAt?: number;
-  /** When the snippet may be fetched again, in milliseconds since the epoch. */
+  /** When the snippet may be fetched again, by `systemClock`, which nobody can set back. */
   dueAt: number;
   /** The fetch in progress, which all who ask for the snippet meanwhile share. */
   update?: Promise<void>;
@@ -69,7 +70,7 @@ export class SnippetMemory {
 
   /** Fetches a snippet again if it is due, or if `isNow`. @returns `undefined` if nothing is fetched */
   update(snippet: RememberedSnippet, isNow = false): Promise<void> | undefined {
-    if (!isNow && Date.now() < snippet.dueAt) return undefined;
+    if (!isNow && systemClock.now() < snippet.dueAt) return undefined;
     snippet.update ??= this.#fetchAgain(snippet).finally(() => delete snippet.update);
     return snippet.update;
   }
@@ -81,13 +82,13 @@ export class SnippetMemory {
       return [request.key, look];
     });
     const pageHash = hash('sha256', JSON.stringify([this.#styleChanges, looks])).slice(0, 16);
-    this.#pages.set(pageHash, { snippets, askedAt: Date.now() });
+    this.#pages.set(pageHash, { snippets, askedAt: systemClock.now() });
     return pageHash;
   }
 
   /** The snippets of a page that asks; `undefined` after a restart, or 10 minutes without a question. */
   snippetsOf(pageHash: string): readonly RememberedSnippet[] | undefined {
-    const now = Date.now();
+    const now = systemClock.now();
     for (const [key, { askedAt }] of this.#pages) {
       if (now > askedAt + pageLifetime) this.#pages.delete(key);
     }
@@ -103,7 +104,7 @@ export class SnippetMemory {
 
   async #fetchAgain(snippet: RememberedSnippet): Promise<void> {
     const { error: previousError, request } = snippet;
-    const start = Date.now();
+    const start = systemClock.now();
     try {
       const content = await this.#fetch(snippet);
       if (content.html !== snippet.content?.html) content.warnings.forEach(this.#warn);

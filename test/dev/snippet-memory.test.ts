@@ -61,6 +61,20 @@ test.for([1, 5])('however many tabs ask (%i), the service is asked every two sec
   for (const [index, time] of times.slice(1).entries()) expect(time - (times[index] ?? 0)).toBeCloseTo(2, 5);
 });
 
+test.for([-3_600_000, 3_600_000])(
+  'after the clock was set by %i ms, the service is asked as often as before',
+  async (step) => {
+    const { memory, get, asked } = remember('old', 'new');
+    const snippet = await get();
+    vi.setSystemTime(Date.now() + step);
+    void memory.update(snippet);
+    expect(asked()).toBe(1);
+    await vi.advanceTimersByTimeAsync(2_000);
+    void memory.update(snippet);
+    expect(asked()).toBe(2);
+  },
+);
+
 test('while the service is in trouble, it is asked less often, but not while a snippet does not exist', async () => {
   const times = await askedAt(2, down);
   const pauses = times.slice(1).map((time, index) => Math.round(time - (times[index] ?? 0)));
@@ -75,7 +89,7 @@ test('the last view waits for an update that is due, and other views do not', as
     [false, ['old']],
     [true, []],
   ] as const) {
-    vi.setSystemTime(Date.now() + 2_000);
+    vi.advanceTimersByTime(2_000);
     const { promise, resolve } = Promise.withResolvers<void>();
     answering.promise = promise;
     const views: (string | undefined)[] = [];
