@@ -35,7 +35,7 @@ export async function publishFolder(
 
   await staged.commit();
   await copyOtherFiles(others);
-  await recordSite(site, record, site.verifier.takeListing(), false);
+  await recordSite(site, record, site.verifier.takeListing(), undefined);
   rmSync(unfinishedRecord, { force: true });
 }
 

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { shownPath } from '../files/paths.ts';
 import type { GeneratedSite } from '../inlining/generated-site.ts';
 import { OutputVerifier } from '../inlining/verify-output.ts';
+import type { LaterFiles } from '../output/final-files.ts';
 import type { OutputListing } from '../output/output-listing.ts';
 import { listSiteFiles } from '../output/site-files.ts';
 import type { Manifest } from '../record/manifest.ts';
@@ -54,7 +55,7 @@ export class InlinedBuild {
     await this.checkServer();
     await this.#build.attempt(async () => {
       const mayHaveLateFiles = site.isServer || laterIntegrations.length > 0 || hasCompressed;
-      if (mayHaveLateFiles) await this.#checkLateFiles(directory);
+      const later = mayHaveLateFiles ? await this.#checkLateFiles(directory) : undefined;
 
       // By now, Astro has removed the scripts that only rendered pages: any script left is published.
       for (const line of verifier.codeWarnings()) site.logger.warn(line);
@@ -62,7 +63,7 @@ export class InlinedBuild {
       if (inlinedSite) {
         const { recordSite } = await import('../inlining/record-site.ts');
         const { site: generatedSite, manifest } = inlinedSite;
-        await recordSite(generatedSite, manifest, listing, mayHaveLateFiles);
+        await recordSite(generatedSite, manifest, listing, later);
       } else {
         // A site without snippets needs no record, so the note that says why there is none is removed.
         rmSync(missingNote(output.manifestFile), { force: true });
@@ -97,26 +98,23 @@ export class InlinedBuild {
 
   /**
    * Fails if other integrations wrote an embed or the API key into a file after inlining: copies and precache
-   * lists may have been made of it. Fails for outdated compressed files of pages with snippets, too.
+   * lists may have been made of it. Fails for compressed files with embeds, too, if their originals are gone.
    */
-  async #checkLateFiles(directory: string) {
+  async #checkLateFiles(directory: string): Promise<LaterFiles> {
     const { inlinedSite, verifier, listing } = this.#output;
     const { exclude } = this.#build.session.settings;
     const { scannable, unscanned, binary, compressed } = listSiteFiles([directory], exclude);
     const late = listing.removeChanged(scannable);
+    const lateUnscanned = listing.removeChanged(unscanned);
     const embedding = late.filter((file) => verifier.checkAndFindEmbed(file));
-    await verifier.checkOthers({
-      scannable,
-      unscanned: listing.removeChanged(unscanned),
-      binary,
-      compressed,
-    });
+    await verifier.checkOthers({ scannable, unscanned: lateUnscanned, binary, compressed });
     await refusePublishedKey(this.#build, verifier, {
       describe: (names) => `Another integration wrote the API key into ${names}.`,
     });
-    if (embedding.length === 0 && !inlinedSite) return;
-
-    const { refuseLateFiles } = await import('./late-files.ts');
-    refuseLateFiles(embedding, compressed, inlinedSite?.manifest);
+    if (embedding.length > 0 || compressed.length > 0) {
+      const { refuseLateEmbeds } = await import('./late-files.ts');
+      refuseLateEmbeds(embedding, compressed, inlinedSite?.manifest);
+    }
+    return { late: [...late, ...lateUnscanned], compressed };
   }
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileKind } from '../embed/found-embed.ts';
 import { listNames } from '../failures/places.ts';
@@ -43,7 +43,7 @@ export async function compareOutput(manifest: Manifest): Promise<OutputCompariso
     const path = join(output, name);
     const stats = statsOf(path);
     if (!stats) {
-      comparison.toBuild.push({ name, reason: 'is missing' });
+      if (!recorded.removedAfterInlining) comparison.toBuild.push({ name, reason: missing });
       return;
     }
     if (hasRecordedState(recorded, stats)) return;
@@ -57,6 +57,23 @@ export async function compareOutput(manifest: Manifest): Promise<OutputCompariso
   });
   return comparison;
 }
+
+/**
+ * Lists the files of a record that are missing from the output. An output that is not here, as on a machine
+ * that only has the record, lacks none of them.
+ */
+export async function findMissing({ output, files }: Manifest): Promise<PageToBuild[]> {
+  const isHere = existsSync(output) && readdirSync(output).some((name) => !name.startsWith('.'));
+  if (!isHere) return [];
+  const missingFiles: PageToBuild[] = [];
+  await forEachYielding(files, ({ name, removedAfterInlining }) => {
+    if (removedAfterInlining || existsSync(join(output, name))) return;
+    missingFiles.push({ name, reason: missing });
+  });
+  return missingFiles;
+}
+
+const missing = 'is missing';
 
 /** Why a file that has changed needs a build; `undefined` if it still shows what the record says. */
 function reasonForChange(

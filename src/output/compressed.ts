@@ -47,13 +47,24 @@ const copySizeSlack = 4 * 1024 * 1024;
  * @returns `undefined` if the copy is missing, holds far more than a page, or cannot be decompressed
  */
 export function hashOfCopy(copy: SiteFile, pages: readonly Buffer[]): string | undefined {
-  const maxOutputLength = Math.max(...pages.map(({ length }) => length)) + copySizeSlack;
+  const bytes = readCopy(copy, Math.max(...pages.map(({ length }) => length)));
+  return bytes && hashOf(bytes);
+}
+
+/**
+ * Reads what a copy of a page holds when decompressed.
+ *
+ * @param pageSize the size of the page in bytes, which limits how much is decompressed
+ * @returns `undefined` if the copy is missing, holds far more than the page, or cannot be decompressed
+ */
+export function readCopy(copy: SiteFile, pageSize: number): Buffer | undefined {
+  const maxOutputLength = pageSize + copySizeSlack;
   const size = statsOf(copy.file)?.size;
   const format = formatOfFile(copy);
   if (size === undefined || (!format && size > maxOutputLength)) return undefined;
   const bytes = readFileSync(copy.file);
   try {
-    return hashOf(format?.decode(bytes, { maxOutputLength }) ?? bytes);
+    return format?.decode(bytes, { maxOutputLength }) ?? bytes;
   } catch {
     return undefined;
   }

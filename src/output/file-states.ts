@@ -1,8 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { statsOf } from '../files/read.ts';
-import { forEachYielding } from '../files/turns.ts';
-import { hashOf, type Manifest, type RecordedFile, type UnrelatedFile } from '../record/manifest.ts';
+import type { Manifest, RecordedFile, UnrelatedFile } from '../record/manifest.ts';
 import type { OutputListing } from './output-listing.ts';
 
 /** The number of earlier hashes recorded for a file, to recognize one that was rolled back. */
@@ -13,47 +9,17 @@ const maxPreviousHashes = 3;
  *
  * - As the record says, by `size` and `modifiedAt`, or else by `hash`. A file with one of the
  *   `expectedHashes` counts as well: a killed run has written it.
- * - Missing, or rolled back to one of the `previousHashes`.
+ * - Missing: a later step of the build has removed it, or something else has since.
+ * - Rolled back to one of the `previousHashes`.
  * - Written again by the generator, and without snippets: the file holds embeds.
  * - Changed by another program, so its hash is not on record. It may still show the recorded contents.
  */
 export type FileState = Pick<RecordedFile, 'size' | 'modifiedAt' | 'hash' | 'previousHashes'>;
 
 /** What the file system says of a file, in bytes and in milliseconds since the epoch, as `Stats` have it. */
-type FileStats = { size: number; mtimeMs: number };
-
-/**
- * Updates the hashes, sizes and times of a new record to what later steps of the build, such as a minifier,
- * have made of the files. Files that they deleted are left out. Hashes of the last build become previous.
- *
- * @param inlined the files of the output when snippets were inlined; `undefined` if no step followed
- */
-export async function finalizeFiles(
-  { output, files }: Manifest,
-  inlined: OutputListing | undefined,
-  previousManifest?: Manifest,
-): Promise<RecordedFile[]> {
-  const previousFiles = new Map(previousManifest?.files.map((file) => [file.name, file]));
-  const finalized: RecordedFile[] = [];
-  // Records are changed in place: copies would take as much memory again.
-  const finalize = (file: RecordedFile, stats: FileStats, hash: string) => {
-    finalized.push(Object.assign(file, toFileState(stats, hash, previousFiles.get(file.name))));
-  };
-
-  await forEachYielding(files, (file) => {
-    if (!inlined) {
-      finalize(file, { size: file.size, mtimeMs: file.modifiedAt }, file.hash);
-      return;
-    }
-    const path = join(output, file.name);
-    const stats = statsOf(path);
-    if (!stats) return;
-
-    const hash = inlined.mayHaveChanged(file.name, stats) ? hashOf(readFileSync(path)) : file.hash;
-    if (hash !== file.hash) file.changedAfterInlining = true;
-    finalize(file, stats, hash);
-  });
-  return finalized;
+export interface FileStats {
+  size: number;
+  mtimeMs: number;
 }
 
 /** The listed files that show no snippet, as they are recorded. */

@@ -29,16 +29,19 @@ export function fileIn({ directory, isCopy, shown }: SiteFolder, name: string): 
 }
 
 /**
- * Lists the files that have to hold the same as a page: compressed ones beside it, copies on record, and the
- * page in each copy of the output, even if that file is missing, as a build would write it.
+ * Lists the files that have to hold the same as a page: copies on record, compressed files beside the page and
+ * its copies, all of them also in each copy of the output, and there the page itself, even if that file is
+ * missing, as a build would write it.
  */
 export function listPageCopies(
   folders: readonly SiteFolder[],
   { name: page, copies = [] }: RecordedFile,
 ): SiteFile[] {
-  const compressed = Object.keys(compressionFormats).map((suffix) => page + suffix);
+  const compressed = [page, ...copies].flatMap((name) =>
+    Object.keys(compressionFormats).map((suffix) => name + suffix),
+  );
+  const names = [...copies, ...compressed];
   return folders.flatMap((folder) => {
-    const names = folder.isCopy ? compressed : [...copies, ...compressed];
     const existing = names.map((name) => fileIn(folder, name)).filter(({ file }) => existsSync(file));
     return folder.isCopy ? [fileIn(folder, page), ...existing] : existing;
   });
@@ -58,7 +61,7 @@ export const listEarlierCopy = (root: string): OutputListing => OutputListing.of
 export function findCopies(
   root: string,
   output: string,
-  { files }: Manifest,
+  files: readonly RecordedFile[],
   earlier: OutputListing,
 ): string[] {
   const folder = adapterCopy(root);

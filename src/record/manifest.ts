@@ -176,6 +176,8 @@ export interface RecordedFile extends PackedPage {
   previousHashes?: string[] | undefined;
   /** Whether the build changed the file after inlining, as a minifier does. Only a build can update it. */
   changedAfterInlining?: true | undefined;
+  /** Whether the build removed the file after inlining. Its content may be anywhere, and need a build. */
+  removedAfterInlining?: true | undefined;
 }
 
 /** A file that shows no snippet. If its size and time are others now, it may have been made from pages. */

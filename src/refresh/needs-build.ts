@@ -22,6 +22,9 @@ export const needsBuild = {
   /** The step that changes the page, such as a minifier, runs in a build only. */
   changedAfterInlining: (integrations: string): string =>
     `is changed in each build after snippets are inlined (by ${integrations})`,
+  /** The step that removes the page may have put its content elsewhere. */
+  removedAfterInlining: (integrations: string): string =>
+    `is removed in each build after snippets are inlined (by ${integrations}), so where its content is now is not known`,
   /** The option `sanitize` is a function, which no record can have. */
   sanitized: 'shows content that only a build sanitizes',
   /** New classes need new style sheets, with new names, so that every page would change. */

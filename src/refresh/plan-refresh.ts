@@ -149,6 +149,20 @@ class PagePlanner {
     });
   }
 
+  /**
+   * Adds copies that were found in the output to a planned page, and the compressed files beside them.
+   *
+   * @returns whether the page can still be written with all of them
+   */
+  addCopies(plannedPage: PlannedPage, found: readonly SiteFile[]): boolean {
+    const { page } = plannedPage;
+    const copies = [...(page.copies ?? []), ...found.map(({ name }) => name)];
+    plannedPage.page = { ...page, copies };
+    plannedPage.copies = listPageCopies(this.folders, plannedPage.page);
+    const currentBytes = readFileSync(join(this.#site.manifest.output, page.name));
+    return !this.#refuseOtherCopies(page, plannedPage.copies, [currentBytes, plannedPage.makeBytes()]);
+  }
+
   /** @throws UserError if a page of the plan would contain the API key */
   refuseKey(): void {
     if (this.#withKey.length === 0) return;
@@ -161,11 +175,11 @@ class PagePlanner {
   }
 
   /** Why only a build can update a page, as far as the record and the file tell before the page is made. */
-  #reasonOnRecord({ name, changedAfterInlining }: RecordedFile): string | undefined {
-    if (this.#modified.has(name)) return needsBuild.modified;
-    if (changedAfterInlining) {
-      return needsBuild.changedAfterInlining(describeLaterIntegrations(this.#site.manifest));
-    }
+  #reasonOnRecord(page: RecordedFile): string | undefined {
+    if (this.#modified.has(page.name)) return needsBuild.modified;
+    const integrations = describeLaterIntegrations(this.#site.manifest);
+    if (page.changedAfterInlining) return needsBuild.changedAfterInlining(integrations);
+    if (page.removedAfterInlining) return needsBuild.removedAfterInlining(integrations);
     return this.#reasonForSite;
   }
 
@@ -188,11 +202,8 @@ class PagePlanner {
  * Plans for files that were made from the pages: a copy is written with its page. All others can only be made
  * again by the command that made them.
  */
-function planDerivedFiles(
-  site: SiteToRefresh,
-  plan: RefreshPlan,
-  { folders, changingPages }: PagePlanner,
-): void {
+function planDerivedFiles(site: SiteToRefresh, plan: RefreshPlan, planner: PagePlanner): void {
+  const { folders, changingPages } = planner;
   const { manifest, currentContents } = site;
   const derivedFiles = findDerivedFiles(folders, changingPages, {
     manifest,
@@ -200,16 +211,14 @@ function planDerivedFiles(
     changedSnippets: new Set(plan.pages.flatMap(({ changed }) => changed)),
     mayBeDerived: derivedFileFilter(site),
   });
-  for (const derivedFile of derivedFiles) {
-    const original = plan.pages.find(({ page }) => page.name === derivedFile.page);
-    if (!original) {
-      plan.derivedFiles.push(derivedFile);
-      continue;
-    }
-    const { page, copies } = original;
-    copies.push(derivedFile);
-    original.page = { ...page, copies: [...(page.copies ?? []), derivedFile.name] };
-  }
+  const copiesByPage = Map.groupBy(derivedFiles, ({ page }) => page);
+  plan.pages = plan.pages.filter((plannedPage) => {
+    const copies = copiesByPage.get(plannedPage.page.name);
+    return !copies || planner.addCopies(plannedPage, copies);
+  });
+  const copyFiles = new Set(plan.pages.flatMap(({ copies }) => copies.map(({ file }) => file)));
+  // An adapter's copy of the output has copies of pages, too, which are written with the page.
+  plan.derivedFiles = derivedFiles.filter(({ page, file }) => !page && !copyFiles.has(file));
 }
 
 /** Makes a function that tells whether a file may have been made from pages of the site. */

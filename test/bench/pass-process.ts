@@ -69,4 +69,4 @@ async function inlineSite() {
 
 const inlined = await inlineSite();
 // No other integration writes later.
-if (inlined) await recordSite(site, inlined, verifier.takeListing(), false);
+if (inlined) await recordSite(site, inlined, verifier.takeListing(), undefined);

@@ -113,7 +113,7 @@ function variablesList(): string {
 const statusMeanings: Record<keyof typeof exitCodes, string> = {
   ok: 'done: for `check`, nothing has changed; for `doctor`, a build would work',
   changed: '`check`: something has changed',
-  needsBuild: 'a build is needed: there is no usable record, or `refresh` cannot update a page',
+  needsBuild: 'a build is needed: there is no usable record, a page is missing, or `refresh` cannot update one',
   failed: 'failed',
   usage: 'wrong usage',
 };

@@ -1,5 +1,6 @@
-import { readdir, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { temporaryService } from '../support/service/service.ts';
 import { copyOfEverything, type Everything } from '../support/site/everything.ts';
@@ -63,15 +64,109 @@ test.for(untrue)(
       expect(stdout, command.join(' ')).toContain(`${says}\n`);
       expect(exitCode, command.join(' ')).toBe(3);
     }
-    // This looks only at the record.
-    expect(await site.run('check')).toMatchObject({ exitCode: 0 });
+    // Without --output, only missing pages are looked for.
+    const { exitCode, stdout } = await site.run('check');
+    expect(exitCode, stdout).toBe(says.endsWith('is missing') ? 3 : 0);
   },
 );
 
-test('for an output folder that was deleted, a refresh exits with 3', async () => {
+test('for an output folder that was deleted, a refresh exits with 3, and a check speaks of the record', async () => {
   const site = await copyOfEverything();
   await rm(join(site.directory, 'dist'), { recursive: true });
   expect(await exits(3, site.run('refresh'))).toContain('The output folder is missing\n');
+  await exits(0, site.run('check'));
+  // An empty folder, such as the mount point of a volume, says no more than a missing one.
+  await mkdir(join(site.directory, 'dist'));
+  await exits(0, site.run('check'));
+});
+
+describe('after inlining, an integration', () => {
+  const siteWith = async (code: string) => {
+    const service = await temporaryService({ 1: 'one', 2: 'two' });
+    const site = await temporarySite(
+      {
+        'late.mjs': `
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+const late = (hook, work) => ({ name: 'late', hooks: { [hook]: ({ dir }) => (process.chdir(new URL(dir).pathname), work()) } });
+const compress = () => {
+  for (const name of readdirSync('.', { recursive: true }).filter((name) => name.endsWith('.html'))) {
+    writeFileSync(name + '.gz', gzipSync(readFileSync(name)));
+    rmSync(name);
+  }
+};
+export const integration = ${code};`,
+        'astro.config.mjs': configWith('', {
+          imports: `import { integration } from './late.mjs';`,
+          integrations: 'integration, ',
+        }),
+        'src/pages/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
+        'src/pages/about.html': '<p>about <snippet-embed id="2"></snippet-embed></p>',
+      },
+      service,
+    );
+    return { site, service };
+  };
+  const done = (work: string) => `late('astro:build:done', () => { ${work} })`;
+
+  test('may move a page: the build says so, and a refresh updates it there', async () => {
+    const { site, service } = await siteWith(
+      done(`renameSync('about/index.html', 'about.html'); rmSync('about', { recursive: true });`),
+    );
+    expect(await site.builds()).toContain(
+      '[astro-snippets] late moved about/index.html to about.html after snippets were inlined.',
+    );
+    for (const argv of [['check'], ['check', '--output', 'dist'], ['refresh']]) {
+      await exits(0, site.run(...argv));
+    }
+    service.put(2, 'newer');
+    expect(await exits(0, site.run('refresh'))).toBe('Updated about.html\n');
+    expect(await site.read('about.html')).toBe('<!DOCTYPE html><p>about newer</p>');
+    await rm(join(site.directory, 'dist/about.html'));
+    expect(await exits(3, site.run('check'))).toContain('about.html is missing\n');
+  });
+
+  test('may remove a page, which the build says; once its snippet changes, only a build is right', async () => {
+    const { site, service } = await siteWith(done(`rmSync('about', { recursive: true });`));
+    expect(await site.builds()).toContain(
+      '[WARN] [astro-snippets] late removed about/index.html after snippets were inlined.',
+    );
+    for (const argv of [['check'], ['check', '--output', 'dist'], ['refresh']]) {
+      await exits(0, site.run(...argv));
+    }
+    service.put(2, 'newer');
+    expect(await exits(3, site.run('refresh'))).toContain(
+      'about/index.html is removed in each build after snippets are inlined (by late), so where its content is now is not known\n',
+    );
+  });
+
+  test('may compress pages and remove them: the build says so, and later changes need a build', async () => {
+    const { site, service } = await siteWith(done('compress();'));
+    expect(await site.builds()).toMatch(
+      /\[WARN\] \[astro-snippets\] late removed (about\/)?index.html, (about\/)?index.html after/,
+    );
+    expect(gunzipSync(await readFile(join(site.directory, 'dist/about/index.html.gz'))).toString()).toContain(
+      'about two',
+    );
+    service.put(2, 'newer');
+    expect(await exits(3, site.run('refresh'))).toContain('about/index.html is removed in each build');
+  });
+
+  test.for([
+    [
+      'compress a page with its embed and remove it',
+      `late('astro:build:generated', compress)`,
+      'about/index.html.gz, index.html.gz hold an embed, and the file that was compressed is gone.',
+    ],
+    [
+      'compress something else as a page that it removes',
+      done(`compress(); writeFileSync('index.html.gz', gzipSync('old'));`),
+      'index.html.gz does not decompress to the file beside it.',
+    ],
+  ] as const)('may not %s', async ([, code, says]) => {
+    const { site } = await siteWith(code);
+    expect(await exits(1, site.build())).toContain(`[astro-snippets/stale-compressed-file] ${says}`);
+  });
 });
 
 test('a page that a minifier has changed is a warning, until it has to be updated', async () => {

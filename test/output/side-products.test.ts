@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { cp, link, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { brotliCompressSync, gunzipSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type TestService, temporaryService } from '../support/service/service.ts';
 import { copyOfEverything, type Everything, renewPrecache } from '../support/site/everything.ts';
@@ -62,6 +62,34 @@ describe('copies and compressed files of a page', () => {
     await writeFile(fileOf('dist/200.html'), 'something else');
     site.service.put(2, 'about us all');
     expect(await exits(3, refresh())).toContain('200.html is not a copy of about.html\n');
+  });
+
+  test('are written with the page, also a compressed copy of a copy, and both in the copy of the output', async () => {
+    const folders = ['dist', '.vercel/output/static'];
+    const compressed = folders.map((folder) => fileOf(`${folder}/200.html.gz`));
+    for (const folder of folders) {
+      await cp(fileOf('dist/about.html'), fileOf(`${folder}/200.html`));
+      await writeFile(fileOf(`${folder}/200.html.gz`), gzipSync(await readFile(fileOf('dist/about.html'))));
+    }
+    for (const text of ['about them', 'about you']) {
+      site.service.put(2, text);
+      await exits(0, refresh());
+      for (const file of compressed) {
+        expect(gunzipSync(await readFile(file)).toString()).toBe(await site.read('about.html'));
+      }
+      expect(await readFile(fileOf('.vercel/output/static/200.html'), 'utf8')).toContain(text);
+    }
+  });
+
+  test('keep a refresh from writing if a compressed copy of a copy is that of something else', async () => {
+    await cp(fileOf('dist/about.html'), fileOf('dist/200.html'));
+    await writeFile(fileOf('dist/200.html.br'), brotliCompressSync('something else'));
+    site.service.put(2, 'about them');
+    const before = await output();
+    expect(await exits(3, refresh())).toContain('200.html.br does not decompress to about.html\n');
+    expect(await output()).toEqual(before);
+    await exits(3, refresh('--skip-modified'));
+    expect(await output()).toEqual(before);
   });
 
   test('are not expected if the copy is gone, as on a machine that only has the output', async () => {

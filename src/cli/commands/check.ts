@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { escapeText } from 'entities/escape';
-import { compareOutput, describeModified } from '../../output/compare-output.ts';
+import { compareOutput, describeModified, findMissing } from '../../output/compare-output.ts';
 import { cleanLines } from '../../text/clean-text.ts';
 import { count } from '../../text/format.ts';
 import { isInsideCommand, withCommandLock } from '../deploy/command-lock.ts';
@@ -114,9 +114,13 @@ async function showChanges(cli: Cli, project: Project, { ignoresDeploy = false }
   return result;
 }
 
-/** With `--output`, compares the output with the record. @returns the pages that only a build can update */
+/**
+ * Looks for pages that are missing; with `--output`, compares the whole output with the record.
+ *
+ * @returns the pages that only a build can update
+ */
 async function findPagesToBuild({ output, terminal }: Cli, { manifest }: FetchedChanges) {
-  if (output === undefined) return [];
+  if (output === undefined) return findMissing(manifest);
   const { toBuild, modified } = await compareOutput(manifest);
   if (modified.length > 0) terminal.printError(describeModified(modified));
   return toBuild;

@@ -208,7 +208,7 @@ async function build(
     const inlined = await inlineOutput(site, files.scannable);
     await verifier.checkOthers(files);
     verifier.refuseKey((names) => names);
-    if (inlined) await recordSite(site, inlined, verifier.takeListing(), true);
+    if (inlined) await recordSite(site, inlined, verifier.takeListing(), { late: [], compressed: [] });
   } finally {
     await fetcher.close();
   }
