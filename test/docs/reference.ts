@@ -113,7 +113,8 @@ function variablesList(): string {
 const statusMeanings: Record<keyof typeof exitCodes, string> = {
   ok: 'done: for `check`, nothing has changed; for `doctor`, a build would work',
   changed: '`check`: something has changed',
-  needsBuild: 'a build is needed: there is no usable record, a page is missing, or `refresh` cannot update one',
+  needsBuild:
+    'a build is needed: there is no usable record, a page is missing, or `refresh` cannot update one',
   failed: 'failed',
   usage: 'wrong usage',
 };
