@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
-import { systemClock } from '../client/clock.ts';
 import { userError } from '../failures/errors.ts';
 import { type Environment, environmentVariables } from '../settings/environment.ts';
 import { protectKey } from '../text/known-keys.ts';
@@ -147,7 +146,7 @@ function onceAMinute(log: ListenOptions['log']): ListenOptions['log'] {
   let nextLineAt = 0;
   return (line) => {
     callCount += 1;
-    const now = systemClock.now();
+    const now = Date.now();
     if (now < nextLineAt) return;
     log(callCount === 1 ? line : `${line} × ${callCount}`);
     callCount = 0;
