@@ -131,7 +131,7 @@ export class PreparedBuild {
         classes: site.classes,
         collected,
         hadManifest: this.#hadManifest,
-        earlierCopy: listEarlierCopy(site.sources.folders.root),
+        earlierCopy: listEarlierCopy(site.sources.folders.root, directory),
         laterIntegrations,
         assets: site.config.build.assets,
       },

@@ -1,4 +1,4 @@
-import { existsSync, type Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { statsOf } from '../files/read.ts';
 import { listSiteFiles, type SiteFile } from './site-files.ts';
 
@@ -28,10 +28,9 @@ export class OutputListing {
   /** The latest time of a listed file, by the clock of the file system. */
   #latest = 0;
 
-  /** Lists the files of a folder; none if there is no such folder. */
+  /** Lists the files of a folder as they are now. */
   static ofFolder(folder: string): OutputListing {
     const listing = new OutputListing();
-    if (!existsSync(folder)) return listing;
     const { scannable, unscanned } = listSiteFiles([folder], []);
     for (const { file, name } of [...scannable, ...unscanned]) {
       const stats = statsOf(file);

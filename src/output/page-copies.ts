@@ -47,11 +47,18 @@ export function listPageCopies(
   });
 }
 
-/** The folder to which @astrojs/vercel copies the output, at the end of a build. */
-const adapterCopy = (root: string) => join(root, '.vercel/output/static');
+/** The folder to which @astrojs/vercel copies the output, at the end of a build; `undefined` if there is none. */
+function adapterCopy(root: string, output: string): string | undefined {
+  const folder = join(root, '.vercel/output/static');
+  const isOther = existsSync(folder) && realpathSync(folder) !== realpathSync(output);
+  return isOther ? folder : undefined;
+}
 
 /** Lists the copy of the output that an earlier build may have left. */
-export const listEarlierCopy = (root: string): OutputListing => OutputListing.ofFolder(adapterCopy(root));
+export function listEarlierCopy(root: string, output: string): OutputListing {
+  const folder = adapterCopy(root, output);
+  return folder === undefined ? new OutputListing() : OutputListing.ofFolder(folder);
+}
 
 /**
  * Finds the copy of the output that @astrojs/vercel has made in a build.
@@ -64,8 +71,8 @@ export function findCopies(
   files: readonly RecordedFile[],
   earlier: OutputListing,
 ): string[] {
-  const folder = adapterCopy(root);
-  if (!existsSync(folder) || realpathSync(folder) === realpathSync(output)) return [];
+  const folder = adapterCopy(root, output);
+  if (folder === undefined) return [];
   const isCopied = ({ name }: RecordedFile) => {
     const copy = join(folder, name);
     const stats = statsOf(copy);

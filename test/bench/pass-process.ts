@@ -20,6 +20,7 @@ const fetcher = {
   answers: { counts: { requests: 0, retries: 0, cached: 0 }, prefetch() {} },
   missing: new Set(),
   async close() {},
+  hostWarnings: async () => [],
   async fetch(uses: readonly SnippetUse[]) {
     const snippets = new Map<string, FetchedSnippet>();
     for (const use of uses) {

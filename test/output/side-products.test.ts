@@ -194,6 +194,23 @@ describe('a file that was there when snippets were inlined', () => {
   });
 });
 
+test('a file that was copied to the output of `inline` was not made from pages, and one that was added there may be', async () => {
+  const words = 'words with <a href="/prices">prices</a>';
+  const service = await temporaryService({ 1: words });
+  const folder = await folderWith({
+    'public/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
+    'public/by-hand.html': words,
+  });
+  const run = (...argv: string[]) =>
+    cli(folder.directory, [...argv, '--output', 'site'], service.environment);
+  await exits(0, run('inline', 'public'));
+  service.put(1, 'other words of some length');
+  expect(await exits(0, run('refresh'))).toBe('Updated index.html\n');
+  await folder.write({ 'site/search.json': JSON.stringify('These are other words of some length') });
+  service.put(1, 'words again');
+  expect(await exits(3, run('refresh'))).toContain('search.json contains what snippet 1 was');
+});
+
 describe('a build whose process has a clock that is ahead of the disk', () => {
   test('leaves a record with which a refresh finds copies, and what was made from pages', async () => {
     const service = await temporaryService({ 1: '<b>the words of the snippet</b>' });
