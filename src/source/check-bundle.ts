@@ -95,10 +95,9 @@ export function checkBundle(
     if (!flaw) continue;
 
     const { message, code } = reach === 'perhaps' ? perhapsOnDemand : flaw;
-    const file = fileOf(id);
-    const place = isCollectionStore(id)
-      ? 'The store of collections'
-      : placeIn(file, source.folders.root).place;
+    const isStore = isCollectionStore(id);
+    const file = isStore ? 'astro:data-layer-content' : fileOf(id);
+    const place = isStore ? 'The store of collections' : placeIn(file, source.folders.root).place;
     if (!code) warn(file, `${place} ${message}`);
     else entries.push(`${place}\n    ${message}\n`);
     firstCode ??= code;
@@ -110,8 +109,11 @@ export function checkBundle(
   throw userError(firstCode, [headline, ...entries.sort()].join('\n'));
 }
 
-/** Whether a module holds the entries of all collections. */
-export const isCollectionStore = (id: string): boolean => id.endsWith('astro:data-layer-content');
+/** Matches the module of all entries of collections, and those of its parts with `collectionStorage: 'chunked'`. */
+const collectionStore = /astro:data-layer-content(?:-chunk:.*)?$/;
+
+/** Whether a module holds the entries of all collections, or a part of them. */
+export const isCollectionStore = (id: string): boolean => collectionStore.test(id);
 
 /** Astro's modules that import every entry of a collection, even one that no page shows, so they prove nothing. */
 const contentModules =

@@ -1,11 +1,18 @@
 import { elementName, embedNamePattern } from '../embed/element.ts';
 
-type SyntaxParts = { [Name in 'id' | 'callee' | 'key' | 'property' | 'source']?: SyntaxNode | null };
-type SyntaxLists = { [Name in 'arguments' | 'expressions' | 'properties' | 'quasis']?: SyntaxNode[] };
+type SyntaxParts = {
+  [Name in 'id' | 'callee' | 'init' | 'key' | 'local' | 'property' | 'source']?: SyntaxNode | null;
+};
+type SyntaxLists = {
+  [Name in 'arguments' | 'expressions' | 'properties' | 'quasis' | 'specifiers']?: SyntaxNode[];
+};
 
 /** A node of Vite's syntax tree (ESTree), with the parts that are read by name. */
 export interface SyntaxNode extends SyntaxParts, SyntaxLists {
   type: string;
+  /** Where the node is in the text of its module. */
+  start: number;
+  end: number;
   name?: unknown;
   value?: unknown;
 }
@@ -132,6 +139,12 @@ class MentionFinder {
 
 const isNode = (part: unknown): part is SyntaxNode =>
   typeof (part as SyntaxNode | null | undefined)?.type === 'string';
+
+/** The nodes of a syntax tree, each before those in it. */
+export function* nodesIn(node: SyntaxNode): Generator<SyntaxNode> {
+  yield node;
+  for (const part of Object.values(node).flat()) if (isNode(part)) yield* nodesIn(part);
+}
 
 /** The text of a literal or of a template's piece; empty for any other node. */
 function literalText(node?: SyntaxNode | null) {

@@ -5,6 +5,7 @@ import type { Plugin, Rolldown } from 'vite';
 import { errorTable } from '../failures/error-table.ts';
 import { separatesPrerendered } from '../settings/versions.ts';
 import type { SyntaxNode, WrittenEmbeds } from './find-written.ts';
+import type { CompiledMdx } from './mdx-images.ts';
 import type { ModuleGraph, SiteSource } from './site-source.ts';
 
 const ownFolder = fileURLToPath(new URL('..', import.meta.url)).replaceAll('\\', '/');
@@ -53,9 +54,13 @@ export function sourcePlugin({ source, astro, logger, onMention }: SourcePluginO
       filter: { id: astro >= 7 ? /\.mdx$/ : /\.(?:astro|mdx)$/ },
       async handler(id) {
         const text = await readFile(id, 'utf8').catch(() => '');
-        if (!/<snippet/i.test(text)) return;
-        const { refuseUnrendered } = await import('./refuse-unrendered.ts');
-        refuseUnrendered(text, id, source().folders.root, astro);
+        const isMdx = id.endsWith('.mdx');
+        if (!(isMdx ? /!\[/ : /<snippet/i).test(text)) return;
+        const { root } = source().folders;
+        const { refuseInImages, refuseInTitle } = await import('./refuse-unrendered.ts');
+        if (!isMdx) return refuseInTitle(text, id, root, astro);
+        const compile = mdxCompiler(this, id);
+        if (compile) await refuseInImages(text, id, root, compile, (message) => warnOnce(id, message));
       },
     },
 
@@ -121,6 +126,19 @@ export function sourcePlugin({ source, astro, logger, onMention }: SourcePluginO
         checkBundle({ context: this, bundle, mentions, isMixed }, source(), warnOnce);
       },
     },
+  };
+}
+
+/** Compiles MDX with the plugin that the site has for it; `undefined` if there is none. */
+function mdxCompiler(context: Rolldown.PluginContext, id: string) {
+  const { plugins } = context.environment.getTopLevelConfig();
+  const transform = plugins.find(({ name }) => name.startsWith('@mdx-js/'))?.transform;
+  const compile = typeof transform === 'object' ? transform.handler : transform;
+  if (!compile) return undefined;
+  return async (source: string): Promise<CompiledMdx> => {
+    const result = await Reflect.apply(compile, context, [source, id]);
+    const code = typeof result === 'string' ? result : String(result?.code ?? '');
+    return { code, program: context.parse(code) as unknown as SyntaxNode };
   };
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { builtSite, sharedService } from '../support/site/built-site.ts';
+import { byAstro } from '../support/site/installation.ts';
 import { configWith, temporarySite } from '../support/site/site.ts';
 
 const embed = '<snippet-embed id="1"></snippet-embed>';
@@ -181,6 +182,20 @@ ${component}
     expect(output).toMatch(refusal('src/pages/island.astro:6', 'passes an embed to a server island'));
     expect(output).toMatch(refusal('src/pages/component.astro:6', 'passes an embed to a server island'));
   });
+
+  // Astro 7 alone has experimental.collectionStorage.
+  test.for(byAstro({ 5: [], 6: [], 7: ["'chunked'", "{ type: 'chunked', chunkSize: 400 }"] }))(
+    'an embed in a collection is one warning with collectionStorage: %s, too',
+    async (storage) => {
+      const config = rendered['astro.config.mjs'].replace(
+        'base:',
+        `experimental: { collectionStorage: ${storage} }, base:`,
+      );
+      const { exitCode, output } = await build({ 'astro.config.mjs': config });
+      expect(exitCode, output).toBe(0);
+      expect(output.match(/WARN.*The store of collections mentions an embed/g)).toHaveLength(1);
+    },
+  );
 
   test('a site with on-demand pages builds; embeds only in collections and the middleware are a warning', async () => {
     const { exitCode, output, site } = await build({});

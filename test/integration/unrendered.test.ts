@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { configWith, temporarySite } from '../support/site/site.ts';
 import { exits } from '../support/tools/exits.ts';
 
@@ -37,23 +37,65 @@ test('a <Snippet> left in a page fails the build, with its line in the page and 
   expect((await site.list()).filter((name) => name.endsWith('.html'))).toEqual(['plain/index.html']);
 });
 
-test.for(['Snippet id={42} /', 'snippet-embed id="42"></snippet-embed'])(
-  'in MDX, <%s> in the text of an image fails the build, with its line',
-  async (tag) => {
-    const site = await temporarySite({
+describe('in the text of an image in MDX,', () => {
+  const mdxSite = (pages: Record<string, string>) =>
+    temporarySite({
       'astro.config.mjs': configWith('', {
         imports: `import mdx from '@astrojs/mdx';`,
         integrations: 'mdx(), ',
       }),
-      'src/pages/fine.mdx': '`![Team of <Snippet id={42} />](/a.png)` <img src="/a.png" alt="Team" />',
-      'src/pages/team.mdx': `import { Snippet } from 'astro-snippets/components';\n\n![Team of\n<${tag}>](/a.png)\n`,
+      'src/pages/fine.mdx': `import { Snippet } from 'astro-snippets/components';
+
+\`![Team of <Snippet id={42} />](/a.png)\` <img src="/a.png" alt="Team" />
+
+{/* ![Team of <Snippet id={42} />](/a.png) */}
+
+\\![no image <b>of</b> ours](/a.png) ![Team of <b>ours</b>](/a.png) <i>more</i>`,
+      ...pages,
     });
-    const [name] = tag.split(' ');
+  const imported = `import { Snippet } from 'astro-snippets/components';\n`;
+
+  test.for<[string, string, string]>([
+    ['Snippet', imported, '![Team of\n<Snippet id={42} />](/a.png)'],
+    ['snippet-embed', '', '![Team of\n<snippet-embed id="42"></snippet-embed>](/a.png)'],
+    ['snippet-embed', '', '![See [1]:\n<snippet-embed id="42"></snippet-embed>](/a.png)'],
+    ['Snippet', imported, '![Team of\n<Snippet id={42} />][team]\n\n[team]: /a.png'],
+    ['Snippet', imported, '[![of\n<Snippet id={42} />](/a.png)](/team) and <Snippet id={42} />'],
+    [
+      'S',
+      "import { Snippet as S } from 'astro-snippets/components';\n",
+      '![*Team* of\n<S id={42} />](/a.png)',
+    ],
+    [
+      'all.Snippet',
+      "import * as all from 'astro-snippets/components';\n",
+      '- ![of\n  <all.Snippet id={42} />](/a.png)',
+    ],
+    ['Text', `${imported}export const X = Snippet, Text = X;\n`, '![Team of\n<Text id={42} />](/a.png)'],
+  ])('<%s> fails the build, with its line: %j%j', async ([name, imports, markdown]) => {
+    const site = await mdxSite({ 'src/pages/team.mdx': `${imports}\n${markdown}\n` });
+    const line = imports.split('\n').length + 2;
     expect(await exits(1, site.build())).toContain(
-      `src/pages/team.mdx:4 contains <${name}> in the text of an image, which is plain text in MDX.`,
+      `src/pages/team.mdx:${line} contains <${name}> in the text of an image, which is plain text in MDX.`,
     );
-  },
-);
+  });
+
+  test('a component that the page passes is a warning, as it may show a snippet', async () => {
+    const site = await mdxSite({
+      'src/team.mdx': 'Team:\n\n![Team of <Team />](/a.png) and <i>more</i>\n',
+      'src/pages/team.astro': `---
+import { Content } from '../team.mdx';
+import { Snippet } from 'astro-snippets/components';
+---
+<Content components={{ Team: Snippet }} />`,
+    });
+    const output = await site.builds();
+    expect(output).toMatch(
+      /WARN.*src\/team\.mdx:3 contains <Team> in the text of an image, which is plain text/,
+    );
+    expect(output.match(/contains </g)).toHaveLength(1);
+  });
+});
 
 test('snippets() twice in the config fails and says so', async () => {
   const site = await temporarySite({
