@@ -47,7 +47,10 @@ export function createProgram(cli: Cli, argv: readonly string[] = []): Command {
     .option('--strict', 'fail on HTML that would swallow the rest of a page')
     .option('--stale-if-error <duration>', 'how long the last good content may replace a snippet')
     .option('--offline', 'use only the cache')
-    .addHelpText('after', 'Options are also read from snippets.config.js (.mjs, .ts), its default export.')
+    .addHelpText(
+      'after',
+      'Options are also read from snippets.config.js (.mjs, .cjs, .ts): its default export.',
+    )
     .action(async (folder, flags, command) =>
       (await import('./commands/inline.ts')).inline(cli, folder, flags, command),
     );

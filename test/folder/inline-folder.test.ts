@@ -1,3 +1,4 @@
+import { symlinkSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -187,11 +188,68 @@ describe('options', () => {
       "export default { editLinks: true, editUrl: (id) => '/edit/' + id };",
       '`editLinks` works in Astro sites only',
     ],
+    [
+      'no default export',
+      'export const strict = true;',
+      'The options in snippets.config.js are invalid:\n- the options: ',
+    ],
     ['the key', "export default { exclude: 'KEY' };", 'snippets.config.js contains the API key.'],
   ] as const)('with %s in the config are an error', async ([, config, message]) => {
     const written = config.replace('KEY', service.environment.SNIPPETS_API_KEY);
     const folder = await folderWith({ 'public/index.html': embed(1), 'snippets.config.js': written });
     expect(await runs(folder, ['inline', 'public'], 1)).toContain(message);
+  });
+
+  test.for([
+    ['cjs', "module.exports = { scripts: 'strip' };"],
+    ['mts', "export default { scripts: 'strip' as const };"],
+    ['cts', "module.exports = { scripts: 'strip' };"],
+  ] as const)('come from snippets.config.%s, too', async ([extension, config]) => {
+    service.put(1, '<b onclick="go()">one</b>');
+    const folder = await folderWith({
+      'public/index.html': embed(1),
+      [`snippets.config.${extension}`]: config,
+    });
+    await runs(folder, ['inline', 'public']);
+    expect(await folder.read('public/index.html')).toBe('<b >one</b>');
+  });
+
+  test.for([
+    ['json', '{ "scripts": "strip" }'],
+    ['jsonc', '{ "scripts": "strip" }'],
+    ['yaml', 'scripts: strip'],
+    ['toml', 'scripts = "strip"'],
+  ] as const)('in snippets.config.%s are an error, and not left out', async ([extension, config]) => {
+    const folder = await folderWith({
+      'public/index.html': embed(1),
+      [`snippets.config.${extension}`]: config,
+    });
+    const said = `snippets.config.${extension} is no module, so its options cannot be read.`;
+    expect(await runs(folder, ['inline', 'public'], 1)).toContain(said);
+  });
+
+  test('in two files are an error, and files that only have a similar name are none', async () => {
+    const folder = await folderWith({
+      'public/index.html': embed(1),
+      'snippets.config.ts': 'export default {};',
+      'snippets.config.mjs': 'export default {};',
+    });
+    const said = 'There are several configs: snippets.config.mjs, snippets.config.ts.';
+    expect(await runs(folder, ['inline', 'public'], 1)).toContain(said);
+    const similar = await folderWith({
+      'public/index.html': embed(1),
+      'snippets.config.js.map': '{}',
+      'snippets.config.d.ts': '',
+      'snippets.config.example': '',
+      'my.snippets.config.js': 'export default { unknown: 1 };',
+    });
+    await runs(similar, ['inline', 'public']);
+  });
+
+  test('in a config that is a broken link are an error', async () => {
+    const folder = await folderWith({ 'public/index.html': embed(1) });
+    symlinkSync('missing.js', join(folder.directory, 'snippets.config.js'));
+    expect(await runs(folder, ['inline', 'public'], 1)).toContain('snippets.config.js could not be');
   });
 
   test('may be written in TypeScript: csp, and params by page and language', async () => {

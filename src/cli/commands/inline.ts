@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Command } from 'commander';
@@ -82,22 +81,43 @@ async function readInlineSettings(cli: Cli, flags: SnippetsOptions): Promise<Set
 
 /** Reads the options of the config file, if there is one. Flags win over them. */
 async function readOptions(cwd: string, flags: SnippetsOptions, apiKey = '') {
-  const names = ['js', 'mjs', 'ts'].map((extension) => `snippets.config.${extension}`);
-  const name = names.find((candidate) => existsSync(join(cwd, candidate)));
+  const name = await findConfig(cwd);
   if (!name) return parseOptions(flags);
 
   const file = join(cwd, name);
-  if (apiKey !== '' && keySearch(apiKey).isIn(await readFile(file))) {
+  const refuse = ({ message }: Error) => {
+    const hint = 'Fix the file. It has the options as its default export.';
+    throw userError('invalid-options', `${name} could not be loaded: ${message}`, hint);
+  };
+  if (apiKey !== '' && keySearch(apiKey).isIn(await readFile(file).catch(refuse))) {
     const hint = `Remove it there. ${errorTable['missing-key'].hint}`;
     throw userError('invalid-options', `${name} contains the API key.`, hint);
   }
-  const { default: options } = await import(pathToFileURL(file).href).catch((error: Error) => {
-    const hint = 'Fix the file. It has the options as its default export.';
-    throw userError('invalid-options', `${name} could not be loaded: ${error.message}`, hint);
-  });
+  const { default: options } = await import(pathToFileURL(file).href).catch(refuse);
   // `parseOptions` throws for an export that is no object.
   const isObject = typeof options === 'object' && options !== null;
   return parseOptions(isObject ? { ...options, ...flags } : options, `The options in ${name} are invalid`);
+}
+
+/** Formats that people use for configs, but from which no functions could be read. */
+const dataFormat = /\.(?:jsonc?|json5|ya?ml|toml)$/;
+
+/**
+ * Finds the config file; `undefined` if there is none. A folder is listed for it: of a file that is asked for by name,
+ * one with another extension, or a link that leads nowhere, would count as absent, and its options as not set.
+ */
+async function findConfig(cwd: string): Promise<string | undefined> {
+  const names = (await readdir(cwd)).filter((name) => /^snippets\.config\.\w+$/.test(name));
+  const dataFile = names.find((name) => dataFormat.test(name));
+  if (dataFile) {
+    const hint = 'Write them as the default export of snippets.config.js.';
+    throw userError('invalid-options', `${dataFile} is no module, so its options cannot be read.`, hint);
+  }
+  const configs = names.filter((name) => /\.[cm]?[jt]s$/.test(name)).sort();
+  if (configs.length > 1) {
+    throw userError('invalid-options', `There are several configs: ${configs.join(', ')}.`, 'Keep one.');
+  }
+  return configs[0];
 }
 
 /** Has Git ignore the folder of the record: even a run that fails leaves a lock and cache in that folder. */
