@@ -15,8 +15,15 @@ export interface PolicySources {
 
 /** The code in some HTML that a policy has to allow (Content Security Policy Level 3). */
 export interface InlineCode extends PolicySources {
-  /** Whether there are event handlers, style attributes or `javascript:` URLs, which no hash can allow. */
-  hasAttributes: boolean;
+  /** Attributes with code, which a hash can allow only beside `'unsafe-hashes'`. */
+  attributes: InlineAttribute[];
+}
+
+/** An attribute with code: an event handler, a `javascript:` URL or a style. */
+export interface InlineAttribute {
+  kind: 'handler' | 'url' | 'style';
+  /** The source that allows exactly this code. */
+  source: string;
 }
 
 /** The settings that decide which sources a policy has to allow. */
@@ -63,7 +70,7 @@ function allowInPolicy(policy: string, kind: 'script-src' | 'style-src', sources
   const index = names.indexOf(deciding);
   const [name, ...allowed] = words[index] ?? [];
   const missing = sources.filter((source) => !allowed.includes(source));
-  if (missing.length === 0 || allowsAllInline(allowed)) return policy;
+  if (missing.length === 0 || allowsAllInline(allowed, kind === 'script-src')) return policy;
 
   const extended = [...allowed.filter((source) => source.toLowerCase() !== "'none'"), ...missing];
   if (deciding === 'default-src') {
@@ -75,31 +82,47 @@ function allowInPolicy(policy: string, kind: 'script-src' | 'style-src', sources
   return directives.with(index, space + [name, ...extended].join(' ')).join(';');
 }
 
-/** Whether all inline code may run. A nonce, a hash or `'strict-dynamic'` disables `'unsafe-inline'`. */
-function allowsAllInline(allowed: string[]) {
-  const includes = (pattern: RegExp) => allowed.some((source) => pattern.test(source));
-  return includes(/^'unsafe-inline'$/i) && !includes(/^'(nonce-|sha\d+-|strict-dynamic')/i);
+/**
+ * Whether sources allow all inline code. A nonce or a hash disables `'unsafe-inline'`, and so does
+ * `'strict-dynamic'` for scripts.
+ */
+export function allowsAllInline(sources: readonly string[], isScript: boolean): boolean {
+  const includes = (pattern: RegExp) => sources.some((source) => pattern.test(source));
+  if (!includes(/^'unsafe-inline'$/i) || includes(/^'(nonce-|sha\d+-)/i)) return false;
+  return !isScript || !includes(/^'strict-dynamic'$/i);
 }
 
 const policyHeader = 'content-security-policy';
 
+/** The policies of a page in its own elements. */
+export interface PagePolicies {
+  /** The edits that add sources to them. One that lacks nothing gets an edit that changes nothing. */
+  edits: Edit[];
+  /** The policies with these sources. */
+  policies: string[];
+}
+
 /**
- * The edits that add sources to each `<meta http-equiv="content-security-policy">` in the head of a page.
- * Browsers ignore those in the body. A policy that lacks nothing gets an edit that changes nothing: edits say
- * that the page has a policy.
+ * Adds sources to each `<meta http-equiv="content-security-policy">` in the head of a page.
+ * Browsers ignore those in the body.
  *
+ * @param isReplaced says whether the element at an offset is about to be replaced, as among an embed's children
  * @param page the page as a file, so that offsets of edits are bytes.
  */
-export function allowInPage(page: Buffer, sources: PolicySources): Edit[] {
+export function allowInPage(
+  page: Buffer,
+  sources: PolicySources,
+  isReplaced: (offset: number) => boolean = () => false,
+): PagePolicies {
   const html = page.toString('latin1');
-  if (!/content-security-policy/i.test(html)) return [];
+  const found: PagePolicies = { edits: [], policies: [] };
+  if (!/content-security-policy/i.test(html)) return found;
 
-  const edits: Edit[] = [];
   let isHeadOver = false;
   walk(html, null, {
     open(tag, context) {
       isHeadOver ||= tag.name === 'body';
-      if (tag.name !== 'meta' || isHeadOver) return context;
+      if (tag.name !== 'meta' || isHeadOver || isReplaced(tag.start)) return context;
 
       const attributes = attributesOf(html, tag);
       const content = attributes.find(({ name }) => name === 'content');
@@ -108,7 +131,8 @@ export function allowInPage(page: Buffer, sources: PolicySources): Edit[] {
         const allowed = allowSources(policy, sources);
         const edit = replaceValue(content, allowed);
         // An unchanged policy stays as it is written, with its own entities.
-        edits.push({ ...edit, text: allowed === policy ? content.value : toByteString(edit.text) });
+        found.policies.push(allowed);
+        found.edits.push({ ...edit, text: allowed === policy ? content.value : toByteString(edit.text) });
       }
       return context;
     },
@@ -118,13 +142,16 @@ export function allowInPage(page: Buffer, sources: PolicySources): Edit[] {
     },
     isDone: () => isHeadOver,
   });
-  return edits;
+  return found;
 }
 
 /** The policies that an adapter sends in the headers of pages. */
 export interface HeaderPolicies {
-  /** Adds sources to the policy of a page. Headers are changed in place: the adapter reads them later. */
-  allow(page: string, sources: PolicySources): void;
+  /**
+   * Adds sources to the policies of a page, and returns these. Headers are changed in place: the adapter reads
+   * them later.
+   */
+  allow(page: string, sources: PolicySources): string[];
   /** The paths of routes with a policy whose page is not in the output. */
   withoutPage: readonly string[];
 }
@@ -151,9 +178,11 @@ export function headerPolicies(
   return {
     withoutPage,
     allow(page, sources) {
-      for (const headers of headersByPage.get(page) ?? []) {
-        headers.set(policyHeader, allowSources(headers.get(policyHeader) ?? '', sources));
-      }
+      return (headersByPage.get(page) ?? []).flatMap((headers) => {
+        const policies = allowSources(headers.get(policyHeader) ?? '', sources);
+        headers.set(policyHeader, policies);
+        return policies.split(',');
+      });
     },
   };
 }

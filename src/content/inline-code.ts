@@ -1,4 +1,4 @@
-import { hashSource, type InlineCode } from './csp.ts';
+import { hashSource, type InlineAttribute, type InlineCode } from './csp.ts';
 import { elementsOf } from './parse.ts';
 import { javascriptUrl } from './scripts.ts';
 
@@ -12,7 +12,7 @@ const javaScriptType =
 export function findInlineCode(html: string): InlineCode {
   const scripts: string[] = [];
   const styles: string[] = [];
-  let hasAttributes = false;
+  const inlineAttributes: InlineAttribute[] = [];
 
   for (const { tagName, attrs, childNodes, namespaceURI } of elementsOf(html)) {
     const code = childNodes.map((node) => ('value' in node ? node.value : '')).join('');
@@ -23,10 +23,17 @@ export function findInlineCode(html: string): InlineCode {
 
     if (tagName === 'script' && isInline && javaScriptType.test(type)) scripts.push(hashSource(code));
     if (tagName === 'style') styles.push(hashSource(code));
-    hasAttributes ||= attrs.some(
-      ({ name, value }) => name === 'style' || /^on./.test(name) || javascriptUrl.test(value),
-    );
+    for (const { name, value } of attrs) {
+      const kind = kindOfAttribute(name, value);
+      if (kind) inlineAttributes.push({ kind, source: hashSource(value) });
+    }
   }
 
-  return { scripts, styles, hasAttributes };
+  return { scripts, styles, attributes: inlineAttributes };
+}
+
+function kindOfAttribute(name: string, value: string): InlineAttribute['kind'] | undefined {
+  if (name === 'style') return 'style';
+  if (/^on./.test(name)) return 'handler';
+  return javascriptUrl.test(value) ? 'url' : undefined;
 }

@@ -5,6 +5,7 @@ import { textOf } from '../markup/text-of.ts';
 import type { HtmlRules } from '../settings/options.ts';
 import { reasonOf } from '../text/clean-text.ts';
 import { classesIn } from './attributes.ts';
+import { describeBlocked } from './blocked.ts';
 import type { InlineCode } from './csp.ts';
 import { type FindImage, type ImageUse, localizeImages } from './images.ts';
 import { adaptLinks } from './links.ts';
@@ -14,6 +15,8 @@ import { hasOnlyOrdinaryTags } from './ordinary-tags.ts';
 export interface PreparedSnippet extends SnippetContent {
   /** Flaws of the content that do not fail the build: whole sentences that begin with "Snippet 42". */
   warnings: string[];
+  /** What a policy as Astro writes it blocks, for content that is on no page whose policies are known. */
+  policyWarnings?: string[];
   /** Scripts and styles in the HTML; `undefined` if pages have no Content Security Policy. */
   inlineCode: InlineCode | undefined;
   /** The HTML for files that are no pages, if it differs: images keep their own URLs there. */
@@ -60,13 +63,13 @@ export async function prepareSnippet(
   if (open && rules.strict) throw new SiteError('left-open', open, request.id);
 
   const inlineCode = await inlineCodeOf(html, rules);
-  const blocked = inlineCode && describeBlocked(inlineCode, rules.policy);
-
-  const flaws = [...localized.flaws, open, blocked].filter((flaw) => flaw !== undefined);
+  const presumed = describeBlocked({ inlineCode }, undefined, rules.policy);
+  const sentence = (flaw: string) => `Snippet ${request.id} ${flaw}`;
   return {
     html,
     text,
-    warnings: flaws.map((flaw) => `Snippet ${request.id} ${flaw}`),
+    warnings: [...localized.flaws, ...(open ? [open] : [])].map(sentence),
+    policyWarnings: presumed.map(sentence),
     inlineCode,
     leavesOpen: open ? true : undefined,
     classes: rules.classes ? classesIn(html) : undefined,
@@ -122,24 +125,4 @@ async function inlineCodeOf(html: string, { policy }: ContentRules) {
   if (policy === 'none') return undefined;
   const { findInlineCode } = await import('./inline-code.ts');
   return findInlineCode(html);
-}
-
-/** Describes what the site's policy blocks, as the end of a sentence; `undefined` for nothing. */
-function describeBlocked(code: InlineCode, policy: HtmlRules['policy']) {
-  const isHashed = policy === 'hash';
-  const blocked: string[] = [];
-  if (!isHashed && code.scripts.length > 0) blocked.push('an inline script');
-  if (!isHashed && code.styles.length > 0) blocked.push('an inline style');
-  if (code.hasAttributes) blocked.push('event handlers, style attributes or javascript: URLs');
-  if (blocked.length === 0) return undefined;
-
-  const subject = `contains ${blocked.join(' and ')}`;
-  if (isHashed) {
-    return `${subject}, which no hash in a Content Security Policy can allow: browsers ignore them.`;
-  }
-  const advice =
-    code.scripts.length + code.styles.length > 0
-      ? "Set csp: 'hash' to allow scripts and styles by their hashes."
-      : 'No hash can allow these.';
-  return `${subject}, blocked by the site's Content Security Policy. ${advice}`;
 }

@@ -107,7 +107,8 @@ export class SnippetMemory {
     const start = systemClock.now();
     try {
       const content = await this.#fetch(snippet);
-      if (content.html !== snippet.content?.html) content.warnings.forEach(this.#warn);
+      const { html, warnings, policyWarnings = [] } = content;
+      if (html !== snippet.content?.html) [...warnings, ...policyWarnings].forEach(this.#warn);
       Object.assign(snippet, { content, error: content.error, checkedAt: content.fetchedAt ?? Date.now() });
     } catch (error) {
       if (!isSnippetFailure(error)) throw error;

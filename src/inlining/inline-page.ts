@@ -1,5 +1,6 @@
 import type { Stats } from 'node:fs';
 import type { SnippetRequest } from '../client/snippet-request.ts';
+import { isRestricted } from '../content/blocked.ts';
 import { allowInPage, type PolicyRules, type PolicySources, sourcesOf } from '../content/csp.ts';
 import type { PreparedSnippet } from '../content/prepare-snippet.ts';
 import { formatKey, type InsertionFormat } from '../embed/found-embed.ts';
@@ -16,14 +17,15 @@ import type { FileEmbed } from '../snippets/read-embeds.ts';
 import { type EditLinks, linkPage } from './edit-links/edit-links.ts';
 
 /** The parts of a snippet that a page needs. */
-export type InlinableSnippet = SnippetContent & Pick<PreparedSnippet, 'htmlElsewhere' | 'inlineCode'>;
+export type InlinableSnippet = SnippetContent &
+  Pick<PreparedSnippet, 'htmlElsewhere' | 'inlineCode' | 'images'>;
 
 export interface InlineOptions extends EditLinks {
   /** Snippets by the keys of their requests. An embed without a snippet shows its children. */
   snippets: ReadonlyMap<string, InlinableSnippet>;
   rules: PolicyRules;
-  /** Adds what a page has to allow to the policies that are sent as headers. */
-  allowInHeaders?: (page: string, sources: PolicySources) => void;
+  /** Adds what a page has to allow to the policies that are sent as headers, and returns these. */
+  allowInHeaders?: (page: string, sources: PolicySources) => string[];
   /** A buffer to compose small pages in. Pass it only if each page is written before the next is inlined. */
   scratchBuffer?: Buffer;
 }
@@ -45,6 +47,8 @@ export interface InlinedPage {
   bytes: Buffer;
   /** Whether the page has a Content Security Policy of its own, which now allows what is inlined. */
   hasMetaPolicy: boolean;
+  /** The policies of the page, if there is anything on it that they may block; `undefined` if not known. */
+  policies: readonly string[] | undefined;
   /** Whether the page has edit links. */
   isLinked: boolean;
 }
@@ -65,34 +69,46 @@ export interface LeftoverSnippet {
   hash: string | undefined;
 }
 
+/** The policies of a page, as in {@link InlinedPage}, and the edits of its own. */
+type EditedPolicies = Pick<InlinedPage, 'policies'> & { edits: Edit[] };
+
+const noPolicies: EditedPolicies = { edits: [], policies: [] };
+
 /** Returns the function that inlines snippets into a page, in builds, refreshes, `inline` and `astro dev`. */
 export function pageInliner(options: InlineOptions): InlinePage {
   const { snippets, rules, allowInHeaders, scratchBuffer, ...editLinks } = options;
   const composeInPage = cachedComposer(snippets, ({ html }) => html);
   const composeElsewhere = cachedComposer(snippets, ({ html, htmlElsewhere = html }) => htmlElsewhere);
   const changesPolicies = rules.policy === 'hash' || rules.editLinks !== undefined;
+  // Most sites have no such snippet, so that no page is searched for policies.
+  const mayBeRestricted = changesPolicies || snippets.values().some(isRestricted);
 
   /** Allows what is inlined in the policies of a page, both in its headers and in its own elements. */
-  const editPolicies = (name: string, generated: Buffer, embeds: readonly FileEmbed[]): Edit[] => {
+  const editPolicies = (name: string, generated: Buffer, embeds: readonly FileEmbed[]): EditedPolicies => {
     const inlinedAsHtml = embeds.flatMap(({ format, request }) =>
       format.as === 'text' ? [] : (snippets.get(request.key) ?? []),
     );
+    if (!changesPolicies && !inlinedAsHtml.some(isRestricted)) return noPolicies;
     const sources = sourcesOf(inlinedAsHtml, rules);
-    allowInHeaders?.(name, sources);
-    // A policy among the children of an embed is replaced with the children, so it is not edited.
+    const inHeaders = allowInHeaders?.(name, sources);
     const isInEmbed = (offset: number) => embeds.some(({ start, end }) => start <= offset && offset < end);
-    return allowInPage(generated, sources).filter(({ start }) => !isInEmbed(start));
+    const { edits, policies } = allowInPage(generated, sources, isInEmbed);
+    // A refresh does not know the headers. If the page has policies of its own, it has none in headers.
+    const areKnown = inHeaders !== undefined || policies.length > 0;
+    return { edits, policies: areKnown ? [...policies, ...(inHeaders ?? [])] : undefined };
   };
 
   return ({ name, kind }, generated, embeds) => {
     const isPage = kind === 'html';
     const { embeds: markedEmbeds, script } = linkPage(generated, embeds, isPage ? editLinks : {});
-    const policies = isPage && changesPolicies ? editPolicies(name, generated, markedEmbeds) : [];
+    const { edits: policyEdits, policies } =
+      isPage && mayBeRestricted ? editPolicies(name, generated, markedEmbeds) : noPolicies;
 
     const composeContent = isPage ? composeInPage : composeElsewhere;
-    const edits = script ? [...policies, script] : policies;
+    const edits = script ? [...policyEdits, script] : policyEdits;
     const bytes = replaceEmbeds(generated, markedEmbeds, composeContent, edits, scratchBuffer);
-    return { generated, embeds, bytes, hasMetaPolicy: policies.length > 0, isLinked: script !== undefined };
+    const hasMetaPolicy = policyEdits.length > 0;
+    return { generated, embeds, bytes, hasMetaPolicy, policies, isLinked: script !== undefined };
   };
 }
 

@@ -11,6 +11,7 @@ import { throttledProgress } from '../text/progress.ts';
 import { ClassChecker } from './class-check.ts';
 import type { GeneratedSite } from './generated-site.ts';
 import { type InlinedPage, pageInliner, type WrittenPage } from './inline-page.ts';
+import { PolicyWarnings } from './policy-warnings.ts';
 import type { ScannedFile, ScannedSite } from './scan-site.ts';
 import { SiteRecorder } from './site-recorder.ts';
 
@@ -89,11 +90,13 @@ class PageWarnings {
   readonly #blocks: BlockWarnings;
   /** Checks that classes have CSS; `undefined` without the option `classes`. */
   readonly #classes: ClassChecker | undefined;
+  readonly #policies: PolicyWarnings;
   readonly #embedsInHeadings: FileEmbed[] = [];
 
   constructor(site: GeneratedSite, snippets: FetchedSnippets) {
-    const { astro, directory, urls } = site;
+    const { astro, directory, settings, urls } = site;
     this.#site = site;
+    this.#policies = new PolicyWarnings(snippets, { rule: settings.policy, site: urls.site });
     this.#snippets = snippets;
     this.#blocks = new BlockWarnings((key) => snippets.get(key)?.html, astro?.search.whereWritten);
     this.#classes = astro?.classes && new ClassChecker(directory, urls.base, astro.classes.written);
@@ -102,6 +105,7 @@ class PageWarnings {
   add({ name, embeds }: ScannedFile, inlinedPage: InlinedPage): void {
     this.#classes?.add(name, inlinedPage, this.#snippets);
     this.#blocks.add(name, inlinedPage.generated, embeds);
+    this.#policies.add(name, inlinedPage);
     for (const embed of embeds) if (embed.inHeading) this.#embedsInHeadings.push(embed);
   }
 
@@ -111,6 +115,7 @@ class PageWarnings {
       ...(search?.headingWarnings(this.#embedsInHeadings) ?? []),
       ...(search?.imageWarnings() ?? []),
       ...this.#blocks.warnings(),
+      ...this.#policies.list(search?.whereWritten),
       ...(this.#classes?.warnings() ?? []),
     ];
   }

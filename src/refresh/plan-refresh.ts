@@ -4,6 +4,7 @@ import { userError } from '../failures/errors.ts';
 import { entryName, listPlaces } from '../failures/places.ts';
 import { pathFrom } from '../files/paths.ts';
 import { isTemporary } from '../files/write.ts';
+import { PolicyWarnings } from '../inlining/policy-warnings.ts';
 import { compareOutput, type OutputComparison, type PageToBuild } from '../output/compare-output.ts';
 import { describeMismatch, hashOfCopy } from '../output/compressed.ts';
 import { type DerivedFile, findDerivedFiles } from '../output/derived/derived-files.ts';
@@ -15,7 +16,7 @@ import { hashOf, type RecordedFile } from '../record/manifest.ts';
 import { count } from '../text/format.ts';
 import { containsKnownKey } from '../text/known-keys.ts';
 import { needsBuild, reasonForPage, reasonForSite } from './needs-build.ts';
-import { type MakePage, pageMaker, type SiteToRefresh } from './site-to-refresh.ts';
+import { changedSnippets, type MakePage, pageMaker, type SiteToRefresh } from './site-to-refresh.ts';
 
 /** What a refresh would write, and what it could not update. Making a plan writes nothing. */
 export interface RefreshPlan extends OutputComparison {
@@ -23,6 +24,8 @@ export interface RefreshPlan extends OutputComparison {
   pages: PlannedPage[];
   /** Files that were made from these pages, such as a search index: a refresh does not write them. */
   derivedFiles: DerivedFile[];
+  /** Warnings of what the policies of these pages block. */
+  warnings: string[];
 }
 
 /** A page to write. */
@@ -52,7 +55,7 @@ export async function planRefresh(site: SiteToRefresh): Promise<RefreshPlan> {
   const { manifest, progress } = site;
   const comparison = await compareOutput(manifest);
   const toBuild = [...comparison.toBuild, ...entriesToBuild(site)];
-  const plan: RefreshPlan = { ...comparison, toBuild, pages: [], derivedFiles: [] };
+  const plan: RefreshPlan = { ...comparison, toBuild, pages: [], derivedFiles: [], warnings: [] };
   if (!existsSync(manifest.output)) return plan;
 
   const planner = new PagePlanner(site, plan);
@@ -62,6 +65,7 @@ export async function planRefresh(site: SiteToRefresh): Promise<RefreshPlan> {
     planner.add(pageToRemake);
   }
   planner.refuseKey();
+  plan.warnings = planner.policyWarnings();
   // A page that another program changed needs a build if it has to be made again, else only a warning.
   const namesToRemake = new Set(pagesToRemake.map(({ page }) => page.name));
   plan.modified = comparison.modified.filter((name) => !namesToRemake.has(name));
@@ -101,6 +105,7 @@ class PagePlanner {
   readonly #site: SiteToRefresh;
   readonly #plan: RefreshPlan;
   readonly #makePage: MakePage;
+  readonly #policyWarnings: PolicyWarnings;
   /** Why no page of the site can be updated; `undefined` if pages can be. */
   readonly #reasonForSite: string | undefined;
   /** The names of pages that would contain the API key. */
@@ -113,6 +118,10 @@ class PagePlanner {
     this.#site = site;
     this.#plan = plan;
     this.#makePage = pageMaker(site);
+    this.#policyWarnings = new PolicyWarnings(changedSnippets(site), {
+      rule: site.manifest.rules.policy,
+      site: site.manifest.urls?.site,
+    });
     this.#reasonForSite = reasonForSite(site);
   }
 
@@ -124,6 +133,7 @@ class PagePlanner {
       return;
     }
     const inlinedPage = this.#makePage(page);
+    this.#policyWarnings.add(name, inlinedPage);
     const reason = reasonForPage(page, inlinedPage, changed, this.#site);
     if (reason) {
       this.#refuse(name, reason);
@@ -161,6 +171,10 @@ class PagePlanner {
     plannedPage.copies = listPageCopies(this.folders, plannedPage.page);
     const currentBytes = readFileSync(join(this.#site.manifest.output, page.name));
     return !this.#refuseOtherCopies(page, plannedPage.copies, [currentBytes, plannedPage.makeBytes()]);
+  }
+
+  policyWarnings(): string[] {
+    return this.#policyWarnings.list();
   }
 
   /** @throws UserError if a page of the plan would contain the API key */

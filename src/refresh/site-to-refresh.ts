@@ -2,7 +2,7 @@ import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { FileKind } from '../embed/found-embed.ts';
 import { fileKind } from '../files/file-kind.ts';
 import { type InlinedPage, pageInliner } from '../inlining/inline-page.ts';
-import type { Contents } from '../record/changes.ts';
+import { type Contents, pageHashOf } from '../record/changes.ts';
 import type { Manifest, RecordedFile } from '../record/manifest.ts';
 import { PackReader } from '../record/pack.ts';
 import { readEmbeds } from '../snippets/read-embeds.ts';
@@ -25,6 +25,16 @@ export interface SiteToRefresh {
   progress: Progress;
   /** Reads an image of a snippet from the cache, by its name in the folder of assets. */
   readImage(name: string): Promise<Uint8Array | undefined>;
+}
+
+/** The current snippets that differ from those on record, by the keys of their requests. */
+export function changedSnippets({ manifest, fetched, currentContents }: SiteToRefresh): FetchedSnippets {
+  const changed = new Set(
+    manifest.snippets.flatMap(({ key, content }, index) =>
+      pageHashOf(content) === pageHashOf(currentContents[index]) ? [] : key,
+    ),
+  );
+  return new Map([...fetched].filter(([key]) => changed.has(key)));
 }
 
 /** Makes a page with its current snippets. @throws UserError if the page as generated cannot be read */

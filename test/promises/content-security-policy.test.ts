@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { allowInPage, allowSources } from '../../src/content/csp.ts';
 import { findInlineCode } from '../../src/content/inline-code.ts';
 import { replaceEmbeds } from '../../src/embed/replace-embeds.ts';
-import { sharedSite } from '../support/site/built-site.ts';
+import { imageHost } from '../support/http/image-host.ts';
+import { sharedService, sharedSite } from '../support/site/built-site.ts';
+import { folderWith } from '../support/site/folder.ts';
 import { byAstro } from '../support/site/installation.ts';
 import { configWithPolicy, headersFile, snippetWithCode, staticHeaders } from '../support/site/policy.ts';
 import { configWith, pageWith, temporarySite } from '../support/site/site.ts';
@@ -22,6 +24,7 @@ describe('sources are added to a policy:', () => {
     ["script-src 'Unsafe-Inline'", "script-src 'Unsafe-Inline'"],
     ["script-src 'UNSAFE-INLINE' 'NONCE-a'", "script-src 'UNSAFE-INLINE' 'NONCE-a' 'sha256-S'"],
     ["script-src 'unsafe-inline' 'Sha256-a'", "script-src 'unsafe-inline' 'Sha256-a' 'sha256-S'"],
+    ["style-src 'unsafe-inline' 'strict-dynamic'", "style-src 'unsafe-inline' 'strict-dynamic'"],
     ["script-src 'unsafe-inline' 'Strict-Dynamic'", "script-src 'unsafe-inline' 'Strict-Dynamic' 'sha256-S'"],
     ["script-src 'NONE'", "script-src 'sha256-S'"],
     ["default-src 'None'", "default-src 'None'; script-src 'sha256-S'; style-src 'sha256-T'"],
@@ -74,7 +77,7 @@ test.for([
   'inline code that a policy may block is found in: %s',
   ([html, scripts, styles, hasAttributes]) => {
     const found = findInlineCode(html);
-    expect([found.scripts.length, found.styles.length, found.hasAttributes]).toEqual([
+    expect([found.scripts.length, found.styles.length, found.attributes.length > 0]).toEqual([
       scripts,
       styles,
       hasAttributes,
@@ -87,9 +90,9 @@ test('the policy of a page is found in its head, and the other attributes of its
     `<head><title>ü</title><script>"</head>"</script><META data-x='ü "q"' http-equiv="Content-Security-Policy" content="script-src &#39;self&#39;"></HEAD><body><meta http-equiv="content-security-policy" content="x"></body>`,
   );
   const sources = { scripts: ["'sha256-S'"], styles: [] };
-  const allowed = replaceEmbeds(page, [], () => undefined, allowInPage(page, sources)).toString();
+  const allowed = replaceEmbeds(page, [], () => undefined, allowInPage(page, sources).edits).toString();
   expect(allowed).toBe(page.toString().replace('&#39;self&#39;', "'self' 'sha256-S'"));
-  const without = allowInPage(page, { scripts: [], styles: [] });
+  const { edits: without } = allowInPage(page, { scripts: [], styles: [] });
   expect(replaceEmbeds(page, [], () => undefined, without)).toEqual(page);
   expect(without).toHaveLength(1);
 });
@@ -203,5 +206,55 @@ export const getStaticPaths = () => [undefined, 'one', 'deep/two', 'drei-ü'].ma
     const { exitCode, output } = await refresh(other);
     expect(exitCode).toBe(3);
     expect(output).toContain('one.html has its policy in headers, which only a build writes');
+  });
+});
+
+describe('what a policy blocks is told by the policies of each page:', async () => {
+  const service = await sharedService({});
+  const withPolicy = (policy: string, body: string) =>
+    `<html lang="en"><head><meta http-equiv="content-security-policy" content="${policy}"><title>t</title></head><body>${body}</body></html>`;
+  const embed = '<snippet-embed id="1"></snippet-embed>';
+
+  test("code that 'unsafe-inline' allows is not called blocked, in a run of inline and in a refresh", async () => {
+    service.put(1, '<b onclick="go()" style="color: red">one</b>');
+    const folder = await folderWith({
+      'snippets.config.js': `export default { csp: 'hash' };`,
+      'site/open.html': withPolicy("script-src 'unsafe-inline'; style-src 'unsafe-inline'", embed),
+      'site/none.html': withPolicy("img-src 'self'", embed),
+      'site/nonce.html': withPolicy("script-src 'unsafe-inline' 'nonce-a'", embed),
+      'site/self.html': withPolicy("script-src 'self'", embed),
+    });
+    const warning =
+      'Snippet 1 contains event handlers, style attributes or javascript: URLs, which no hash in a Content Security Policy can allow: browsers ignore them. It is on nonce.html, self.html.';
+    const run = async (...argv: string[]) => {
+      const { exitCode, output } = await cli(folder.directory, argv, service.environment);
+      expect(exitCode, output).toBe(0);
+      return output.match(/^Snippet 1 .*/gm);
+    };
+    expect(await run('inline', 'site')).toEqual([warning]);
+    service.put(1, '<b onclick="go()">two</b>');
+    expect(await run('refresh')).toEqual([warning]);
+  });
+
+  test("a site's copies of images that `img-src` blocks are told, without a policy of Astro's, too", async () => {
+    service.put(1, `<img alt="" src="https://${imageHost()}/hero.png">`);
+    const site = await temporarySite(
+      {
+        'astro.config.mjs': configWith(`{ images: { hosts: ['${imageHost()}'] } }`, {
+          settings: `site: 'https://site.example',`,
+        }),
+        'src/pages/blocked.astro': withPolicy('img-src https://cdn.example', embed),
+        'src/pages/default.astro': withPolicy("default-src 'none'; img-src data:", embed),
+        'src/pages/self.astro': withPolicy("img-src 'self'", embed),
+        'src/pages/named.astro': withPolicy('img-src *.site.example site.example', embed),
+        'src/pages/open.astro': withPolicy("script-src 'self'", embed),
+      },
+      service,
+    );
+    const warning =
+      /^.*Snippet 1 shows the image (\/_astro\/hero\.\w+\.png), blocked by `img-src` or `default-src` of the site's Content Security Policy\. Allow it there\. It is on blocked\/index\.html, default\/index\.html/gm;
+    expect((await site.builds()).match(warning)).toHaveLength(1);
+    service.put(1, `<p><img alt="" src="https://${imageHost()}/hero.png"></p>`);
+    expect((await site.run('refresh')).output.match(warning)).toHaveLength(1);
   });
 });

@@ -192,7 +192,7 @@ async function writePages(cli: Cli, changes: FetchedChanges, plan: RefreshPlan, 
       .map(({ name }) => toShownFile(manifest, name));
     await markForDeploy({ cwd, recordFile, manifest }, renewed);
   }
-  for (const warning of warnings) cli.terminal.printError(warning);
+  for (const warning of [...warnings, ...plan.warnings]) cli.terminal.printError(warning);
   const { leftAlone, otherOwners } = await writeRefresh(changes, plan, after !== undefined);
   if (otherOwners.length > 0) cli.terminal.printError(describeOtherOwners(otherOwners));
   return leftAlone;
