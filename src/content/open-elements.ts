@@ -1,4 +1,4 @@
-import { contentHidingElements } from './ordinary-tags.ts';
+import { contentHidingElements, formattingElements } from './ordinary-tags.ts';
 import { elementsOf, type ParsedElement } from './parse.ts';
 
 /** Names for what is left open, by the parse error that it causes at the end of the text. */
@@ -12,19 +12,30 @@ const openConstructs: Readonly<Record<string, string>> = {
 /** An element put behind the HTML in place of the rest of the page, to see where the parser puts it. */
 const restOfPage = '<snippet-end></snippet-end>';
 
+/** What HTML leaves open, so that the rest of the page is not what its author wrote. */
+export interface LeftOpen {
+  /** A name for people: "a comment", "<textarea>", "<b> and <a>". */
+  what: string;
+  /** Whether the rest of the page is lost, as in a comment. Otherwise it is bold or a link, for example. */
+  isLost: boolean;
+}
+
+/** Matches HTML that begins with a part of a table, and so can be meant for a table only. */
+const tablePart = /^\s*<(?:caption|col|colgroup|tbody|td|tfoot|th|thead|tr)[\s/>]/i;
+
 /**
- * Names what HTML leaves open that swallows the rest of the page, such as "a comment" or "<textarea>". An
- * open `<b>` makes the rest bold, but does not hide it.
+ * Finds what HTML leaves open that swallows the rest of the page, such as a comment or `<textarea>`, or that
+ * continues in it, such as `<b>`.
  *
  * The HTML is parsed with an element behind it. If the parser loses that element, or puts it into one that
- * hides its content, the rest of the page would be lost, too.
+ * hides its content, the rest of the page would be lost, too. If it is in a `<b>`, the rest would be bold.
  *
  * @param before the start tags before the HTML: one of `contexts`
- * @returns `undefined` if the rest of the page is shown.
+ * @returns `undefined` if the rest of the page is as it would be without the HTML.
  */
-export function leftOpen(html: string, before = ''): string | undefined {
+export function leftOpen(html: string, before = ''): LeftOpen | undefined {
   // A final `<` would open a tag with the page's next letter.
-  if (html.endsWith('<')) return openConstructs['eof-in-tag'];
+  if (html.endsWith('<')) return lost(openConstructs['eof-in-tag']);
 
   const whole = before + html;
   const isHiding = ({ tagName, sourceCodeLocation: location }: ParsedElement) =>
@@ -35,18 +46,32 @@ export function leftOpen(html: string, before = ''): string | undefined {
     ({ sourceCodeLocation: location }) => location?.startOffset === whole.length,
   );
   if (rest) {
-    const hiding = ancestorsOf(rest).findLast(isHiding);
-    return hiding && `<${hiding.tagName}>`;
+    const ancestors = ancestorsOf(rest);
+    const hiding = ancestors.findLast(isHiding);
+    return hiding ? lost(`<${hiding.tagName}>`) : leftFormatting(ancestors, html, before);
   }
 
   const errors: string[] = [];
   const elements = elementsOf(whole, { errors });
   const construct = errors.map((code) => openConstructs[code]).find(Boolean);
-  if (construct) return construct;
+  if (construct) return lost(construct);
   const open = elements.findLast((element) => isHiding(element) && !element.sourceCodeLocation?.endTag);
-  if (open) return `<${open.tagName}>`;
+  if (open) return lost(`<${open.tagName}>`);
   // A <noscript> or a <select> around the content may drop the element although nothing is open.
-  return before === '' ? 'a comment or a tag' : undefined;
+  return before === '' ? lost('a comment or a tag') : undefined;
+}
+
+const lost = (what = ''): LeftOpen => ({ what, isLost: true });
+
+/** Names the formatting elements around the rest of the page. No context has any, so they are of the HTML. */
+function leftFormatting(ancestors: ParsedElement[], html: string, before: string): LeftOpen | undefined {
+  // In SVG, elements with these names are others. Parts of a table are not put where these contexts are.
+  if (before === '<svg>' || (tablePart.test(html) && /foreign|math/.test(before))) return undefined;
+  const names = ancestors.map(({ tagName }) => tagName).filter((name) => formattingElements.has(name));
+  if (names.length === 0) return undefined;
+  // The list begins with the innermost, and the parser may have copied an element.
+  const tags = [...new Set(names.reverse())].map((name) => `<${name}>`);
+  return { what: tags.join(' and '), isLost: false };
 }
 
 /** The elements around an element, the innermost first. */

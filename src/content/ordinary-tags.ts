@@ -1,4 +1,5 @@
-import { tagAt } from '../markup/tags.ts';
+import { elementFacts } from '../markup/elements.ts';
+import { isLetter, tagAt } from '../markup/tags.ts';
 
 /** Elements whose contents are not part of the page around them. Left open, they swallow the rest of it. */
 export const contentHidingElements: Set<string> = new Set(
@@ -6,8 +7,22 @@ export const contentHidingElements: Set<string> = new Set(
   template textarea title video xmp`.split(/\s+/),
 );
 
-/** Elements behind which a parser may drop others, so HTML that contains them has to be parsed. */
-const tableColumns = /^(?:col|colgroup|frameset)$/;
+/** Elements that browsers open again in what follows, until their end tags: the HTML Standard's "formatting". */
+export const formattingElements: Set<string> = new Set(
+  'a b big code em font i nobr s small strike strong tt u'.split(' '),
+);
+
+/**
+ * Elements behind which a parser may drop others, or may not find the start of a formatting element, so HTML that
+ * contains them has to be parsed.
+ */
+const needsParser = /^(?:applet|col|colgroup|frameset|marquee)$/;
+
+/** Formatting elements whose start tags close an open one of the same name. */
+const closesItself = /^(?:a|nobr)$/;
+
+/** The most elements inside each other whose names are compared. Without a limit, time would be quadratic. */
+const maxFormattedDepth = 100;
 
 /** Whether HTML is text and complete tags that leave nothing open anywhere. A parser judges any other. */
 export function hasOnlyOrdinaryTags(html: string): boolean {
@@ -15,13 +30,25 @@ export function hasOnlyOrdinaryTags(html: string): boolean {
   // a tag with the page's next letter.
   if (/<\/noscript|<$/i.test(html)) return false;
 
+  // The open elements from the outermost open formatting element on. Inside it, tags have to be well-formed.
+  const open: string[] = [];
   // A tag, or what HTML takes for a comment: `<!--`, `<!doctype`, `<?php`. Any other `<` is text.
   const markup = /<(?=[a-z/!?])/gi;
   for (let match = markup.exec(html); match; match = markup.exec(html)) {
-    const isTag = /^.\/?[a-z]/i.test(html.slice(match.index, match.index + 3));
-    const tag = isTag && tagAt(html, match.index);
-    if (!tag || contentHidingElements.has(tag.name) || tableColumns.test(tag.name)) return false;
+    const { index } = match;
+    const isEndTag = html[index + 1] === '/';
+    const tag = isLetter(html.charCodeAt(isEndTag ? index + 2 : index + 1)) && tagAt(html, index);
+    if (!tag || contentHidingElements.has(tag.name) || needsParser.test(tag.name)) return false;
     markup.lastIndex = tag.end;
+
+    if (isEndTag) {
+      if (open.length > 0 && open.pop() !== tag.name) return false;
+    } else if (open.length === 0 ? formattingElements.has(tag.name) : !elementFacts.get(tag.name)?.isVoid) {
+      // A link closes the link around it, and may leave copies of that one open.
+      const mayClose = closesItself.test(tag.name) && open.includes(tag.name);
+      if (mayClose || open.length === maxFormattedDepth) return false;
+      open.push(tag.name);
+    }
   }
-  return true;
+  return open.length === 0;
 }

@@ -9,6 +9,7 @@ import { describeBlocked } from './blocked.ts';
 import type { InlineCode } from './csp.ts';
 import { type FindImage, type ImageUse, localizeImages } from './images.ts';
 import { adaptLinks } from './links.ts';
+import type { LeftOpen } from './open-elements.ts';
 import { hasOnlyOrdinaryTags } from './ordinary-tags.ts';
 
 /** A snippet's content, ready to be inlined. */
@@ -59,7 +60,8 @@ export async function prepareSnippet(
   const localized = await localizeImages(linked, rules.findImage);
   const html = await applyScriptRule(localized.html, request, rules);
 
-  const open = await describeOpen(html, rules);
+  const leftOpen = await findLeftOpen(html, rules);
+  const open = leftOpen && describeOpen(leftOpen);
   if (open && rules.strict) throw new SiteError('left-open', open, request.id);
 
   const inlineCode = await inlineCodeOf(html, rules);
@@ -71,7 +73,7 @@ export async function prepareSnippet(
     warnings: [...localized.flaws, ...(open ? [open] : [])].map(sentence),
     policyWarnings: presumed.map(sentence),
     inlineCode,
-    leavesOpen: open ? true : undefined,
+    leavesOpen: leftOpen?.isLost || undefined,
     classes: rules.classes ? classesIn(html) : undefined,
     images: localized.images.length > 0 ? localized.images : undefined,
     htmlElsewhere: localized.html === linked ? undefined : await applyScriptRule(linked, request, rules),
@@ -107,19 +109,27 @@ async function applyScriptRule(html: string, request: SnippetRequest, { scripts 
   throw new SiteError('script-refused', reason, request.id);
 }
 
-/** Describes what HTML leaves open, wherever it is put, as the end of a sentence; `undefined` for nothing. */
-async function describeOpen(html: string, { scripts }: ContentRules) {
+/** Finds what HTML leaves open, wherever it is put. What hides the rest of the page comes first. */
+async function findLeftOpen(html: string, { scripts }: ContentRules): Promise<LeftOpen | undefined> {
   if (hasOnlyOrdinaryTags(html)) return undefined;
   const { contexts } = await import('./parse.ts');
   const { leftOpen } = await import('./open-elements.ts');
   // If scripts are allowed, HTML is parsed without a context only: in an <svg>, the `i<n` of a script would
   // seem an open tag.
+  let found: LeftOpen | undefined;
   for (const before of scripts === 'allow' ? [''] : contexts) {
     const open = leftOpen(html, before);
-    if (open) return `leaves ${open} open, which swallows the rest of the page.`;
+    if (open?.isLost) return open;
+    found ??= open;
   }
-  return undefined;
+  return found;
 }
+
+/** Describes what HTML leaves open, as the end of a sentence. */
+const describeOpen = ({ what, isLost }: LeftOpen) =>
+  isLost
+    ? `leaves ${what} open, which swallows the rest of the page.`
+    : `leaves ${what} open, which browsers continue in the rest of the page.`;
 
 async function inlineCodeOf(html: string, { policy }: ContentRules) {
   if (policy === 'none') return undefined;

@@ -8,7 +8,7 @@ export interface SnippetContent {
   html: string;
   /** The text of the HTML. */
   text: string;
-  /** Whether the HTML would swallow what follows it, such as an unclosed comment. */
+  /** Whether the HTML would swallow what follows it, as an unclosed comment does. An unclosed `<b>` does not. */
   leavesOpen?: true | undefined;
 }
 

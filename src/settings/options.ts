@@ -103,7 +103,7 @@ export interface SnippetsOptions {
    */
   scripts?: 'allow' | 'strip' | 'error' | undefined;
   /**
-   * Fails the build, instead of warning, on HTML that would swallow the rest of a page.
+   * Fails the build, instead of warning, on HTML that would swallow or format the rest of a page.
    *
    * @default false
    */

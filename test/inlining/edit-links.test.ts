@@ -18,13 +18,13 @@ test('editLinks needs editUrl', () => {
 describe('a site with edit links', async () => {
   const csp = `http-equiv="content-security-policy" content="default-src 'none'"`;
   const { service, site, output } = await builtSite(
-    { 1: 'one', 2: '<p>two</p>', 4: '<b>four</b><!-- open' },
+    { 1: 'one', 2: '<p>two</p>', 4: '<b>four</b><!-- open', 5: '<b>five' },
     {
       'astro.config.mjs': configWith(`{ editUrl: (id) => 'https://edit.example/' + id, editLinks: true }`),
       'src/pages/index.astro':
         pageWith(`<html lang="en"><head><meta ${csp}><title>{<Snippet id={1} />} page</title></head><body>
 <p id="text">Says <Snippet id={1} />.</p><div id="html"><Snippet id={2} /></div>
-<Snippet id={3} optional>no banner</Snippet><footer><Snippet id={4} /></footer></body></html>`),
+<Snippet id={3} optional>no banner</Snippet><aside><Snippet id={5} /></aside><footer><Snippet id={4} /></footer></body></html>`),
       'src/pages/plain.astro': '<html lang="en"><head><title>Plain</title></head><body>Plain</body></html>',
       'src/pages/feed.xml.ts': `export const GET = () => new Response('<?xml version="1.0"?><feed><entry>&lt;snippet-embed id="2">&lt;/snippet-embed></entry></feed>');`,
       'src/pages/markdown.md': `Before\n\n${embed(2)}\n\nAfter ${embed(1)}`,
@@ -83,6 +83,8 @@ describe('a site with edit links', async () => {
       '<p id="text">Says <!--snippet 1-->one<!--/snippet 1-->.</p>',
       '<div id="html"><!--snippet 2--><p>two</p><!--/snippet 2--></div>',
       'no banner',
+      // An open <b> takes up the second mark, which is found there.
+      '<aside><!--snippet 5--><b>five<!--/snippet 5--></aside>',
       // An open comment would swallow the second mark.
       '<footer><b>four</b><!-- open</footer>',
       `script-src ${hashSource(panelScript())}`,
