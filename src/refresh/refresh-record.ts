@@ -1,5 +1,4 @@
-import type { Stats } from 'node:fs';
-import { toFileState } from '../output/file-states.ts';
+import { type FileStats, toFileState } from '../output/file-states.ts';
 import { type Contents, displayedHash, findStaleSnippets } from '../record/changes.ts';
 import { type Manifest, type RecordedFile, type RecordedSnippet, toSnapshot } from '../record/manifest.ts';
 import type { PlannedPage } from './plan-refresh.ts';
@@ -51,7 +50,7 @@ export class RefreshRecord {
   }
 
   /** Notes that a page is written. @param stats the size and time of its file */
-  setWritten({ page, hash }: PlannedPage, stats: Stats): void {
+  setWritten({ page, hash }: PlannedPage, stats: FileStats): void {
     const state = toFileState(stats, hash, page);
     this.#update(page, { staleContentHashes: undefined, expectedHashes: undefined, ...state });
   }

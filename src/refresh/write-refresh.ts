@@ -1,11 +1,11 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathFrom } from '../files/paths.ts';
 import { StagedFiles } from '../files/staged-files.ts';
 import { writeImages } from '../images/write-images.ts';
 import type { PageToBuild } from '../output/compare-output.ts';
 import { pageCopyOf } from '../output/compressed.ts';
-import { possibleHashes } from '../output/file-states.ts';
+import { type FileStats, possibleHashes } from '../output/file-states.ts';
 import { siteFolders } from '../output/page-copies.ts';
 import { hashOf } from '../record/manifest.ts';
 import { writeManifest } from '../record/manifest-file.ts';
@@ -43,13 +43,14 @@ export async function writeRefresh(
   const leftAlone: PageToBuild[] = [];
   const staged = new StagedFiles({ followsLinks: true });
   try {
-    await stagePages(site, pages, staged);
-    for (const refreshedPage of pages) {
+    const stagedStats = await stagePages(site, pages, staged);
+    for (const [index, refreshedPage] of pages.entries()) {
       const { page, copies } = refreshedPage;
       const target = join(manifest.output, page.name);
       if (existsSync(target) && possibleHashes(page).has(hashOf(readFileSync(target)))) {
         await staged.commit([target, ...copies.map((copy) => copy.file)]);
-        record.setWritten(refreshedPage, statSync(target));
+        // The staged file has the time that it keeps: another program may change the page from now on.
+        record.setWritten(refreshedPage, stagedStats[index] as FileStats);
       } else {
         leftAlone.push({ name: page.name, reason: 'was changed while it was refreshed' });
         record.setLeftAlone(refreshedPage);
@@ -75,17 +76,24 @@ async function writePageImages(
   await writeImages(folders, contents, readImage);
 }
 
-/** Writes all pages and copies to temporary files beside those that they replace. */
+/**
+ * Writes all pages and copies to temporary files beside those that they replace.
+ *
+ * @returns the size and time that each page will have
+ */
 async function stagePages(
   { manifest, progress }: SiteToRefresh,
   pages: readonly PlannedPage[],
   staged: StagedFiles,
-): Promise<void> {
+): Promise<FileStats[]> {
+  const stats: FileStats[] = [];
   for (const [index, { page, copies, makeBytes }] of pages.entries()) {
     progress(() => `${index} of ${count(pages.length, 'page')} written`);
     const bytes = makeBytes();
-    staged.add(join(manifest.output, page.name), bytes);
+    const { size, mtimeMs } = staged.add(join(manifest.output, page.name), bytes);
+    stats.push({ size, mtimeMs });
     const encodedCopies = copies.map(async (copy) => [copy.file, await pageCopyOf(bytes, copy)] as const);
     for (const [target, copy] of await Promise.all(encodedCopies)) staged.add(target, copy);
   }
+  return stats;
 }

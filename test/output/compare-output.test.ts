@@ -1,7 +1,8 @@
 import { mkdir, readdir, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { StagedFiles } from '../../src/files/staged-files.ts';
 import { temporaryService } from '../support/service/service.ts';
 import { copyOfEverything, type Everything } from '../support/site/everything.ts';
 import { configWith, temporarySite } from '../support/site/site.ts';
@@ -208,6 +209,22 @@ test('a page changed by an integration after inlining is left to a build, and th
     'index.html is changed in each build after snippets are inlined (by minify)\n',
   );
   expect(await site.read('index.html')).toBe('<!DOCTYPE html><p>one</p>');
+});
+
+test('a page that another program changes just after a refresh has written it is not taken for the written one', async () => {
+  const site = await copyOfEverything();
+  const { commit } = StagedFiles.prototype;
+  vi.spyOn(StagedFiles.prototype, 'commit').mockImplementation(async function (this: StagedFiles, targets) {
+    await commit.call(this, targets);
+    const page = await readFile(at(site, 'about.html'), 'utf8');
+    await writeFile(at(site, 'about.html'), page.replaceAll('about them', 'about that'));
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+  site.service.put(2, 'about them');
+  await exits(0, site.run('refresh'));
+  expect(await exits(3, site.run('refresh'))).toContain(
+    'about.html was changed after the build, and does not show',
+  );
 });
 
 test('files with other times and the same bytes count as unchanged', async () => {
