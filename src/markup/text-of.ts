@@ -6,16 +6,20 @@ const hiddenElements = /^(?:script|style|template|iframe|noembed|noframes)$/;
 /** The elements besides blocks whose text browsers show apart, so spaces set it off from the text around. */
 const separateElements = /^(?:br|caption|colgroup|legend|optgroup|option|tbody|td|tfoot|th|thead|tr)$/;
 
-/** Returns the text of HTML without tags, scripts and styles, with each run of white space as one space. */
-export function textOf(html: string): string {
+/**
+ * Returns the text of HTML without tags, scripts and styles, with each run of white space as one space.
+ *
+ * @param isApart says whether a space sets off an element from the text around; by default as browsers show it
+ */
+export function textOf(html: string, isApart: (name: string) => boolean = isShownApart): string {
   let text = '';
   walk(html, false, {
     open({ name }, isHidden) {
-      if (isSetApart(name)) text += ' ';
+      if (isApart(name)) text += ' ';
       return isHidden || hiddenElements.test(name);
     },
     close(name) {
-      if (isSetApart(name)) text += ' ';
+      if (isApart(name)) text += ' ';
     },
     text({ start, end }, isHidden, kind) {
       if (isHidden) return;
@@ -26,4 +30,4 @@ export function textOf(html: string): string {
   return text.replace(/[\t\n\f\r ]+/g, ' ').replace(/^ | $/g, '');
 }
 
-const isSetApart = (name: string) => blockElements.has(name) || separateElements.test(name);
+const isShownApart = (name: string) => blockElements.has(name) || separateElements.test(name);

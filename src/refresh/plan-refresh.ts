@@ -8,6 +8,7 @@ import { PolicyWarnings } from '../inlining/policy-warnings.ts';
 import { compareOutput, type OutputComparison, type PageToBuild } from '../output/compare-output.ts';
 import { describeMismatch, hashOfCopy } from '../output/compressed.ts';
 import { type DerivedFile, findDerivedFiles } from '../output/derived/derived-files.ts';
+import type { ChangingPage, FileRole } from '../output/derived/finder.ts';
 import { describeLaterIntegrations, isUnrelated, possibleHashes } from '../output/file-states.ts';
 import { listPageCopies, type SiteFolder, siteFolders } from '../output/page-copies.ts';
 import type { SiteFile } from '../output/site-files.ts';
@@ -99,7 +100,7 @@ const maxKeptBytes = 64 * 1024 * 1024;
 class PagePlanner {
   readonly folders: readonly SiteFolder[];
   /** The pages whose bytes are going to change. */
-  readonly changingPages: SiteFile[] = [];
+  readonly changingPages: ChangingPage[] = [];
   /** The names of files that another program has changed, and that still show the contents on record. */
   readonly #modified: ReadonlySet<string>;
   readonly #site: SiteToRefresh;
@@ -147,16 +148,11 @@ class PagePlanner {
     if (this.#refuseOtherCopies(page, copies, [currentBytes, bytes])) return;
 
     if (containsKnownKey(bytes)) this.#withKey.push(name);
-    if (!bytes.equals(currentBytes)) this.changingPages.push({ file, name });
     this.#keptBytes += bytes.length;
     const keptBytes = this.#keptBytes > maxKeptBytes ? undefined : bytes;
-    this.#plan.pages.push({
-      page,
-      hash: hashOf(bytes),
-      changed,
-      copies,
-      makeBytes: () => keptBytes ?? this.#makePage(page).bytes,
-    });
+    const makeBytes = () => keptBytes ?? this.#makePage(page).bytes;
+    if (!bytes.equals(currentBytes)) this.changingPages.push({ file, name, page, changed, makeBytes });
+    this.#plan.pages.push({ page, hash: hashOf(bytes), changed, copies, makeBytes });
   }
 
   /**
@@ -219,11 +215,11 @@ class PagePlanner {
 function planDerivedFiles(site: SiteToRefresh, plan: RefreshPlan, planner: PagePlanner): void {
   const { folders, changingPages } = planner;
   const { manifest, currentContents } = site;
-  const derivedFiles = findDerivedFiles(folders, changingPages, {
+  const derivedFiles = findDerivedFiles(folders, {
     manifest,
     currentContents,
-    changedSnippets: new Set(plan.pages.flatMap(({ changed }) => changed)),
-    mayBeDerived: derivedFileFilter(site),
+    pages: changingPages,
+    roleOf: fileRoles(site, new Set(changingPages.flatMap(({ changed }) => changed))),
   });
   const copiesByPage = Map.groupBy(derivedFiles, ({ page }) => page);
   plan.pages = plan.pages.filter((plannedPage) => {
@@ -235,17 +231,28 @@ function planDerivedFiles(site: SiteToRefresh, plan: RefreshPlan, planner: PageP
   plan.derivedFiles = derivedFiles.filter(({ page, file }) => !page && !copyFiles.has(file));
 }
 
-/** Makes a function that tells whether a file may have been made from pages of the site. */
-function derivedFileFilter({ recordFile, manifest }: SiteToRefresh): (file: SiteFile) => boolean {
+/** Makes a function that tells what a file has to do with pages that show one of these snippets. */
+function fileRoles(
+  { recordFile, manifest }: SiteToRefresh,
+  changedSnippets: ReadonlySet<number>,
+): (file: SiteFile) => FileRole {
   const { output, files } = manifest;
   const unrelated = new Map(manifest.unrelated.map((file) => [file[0], file]));
-  const recordedNames = new Set(files.flatMap(({ name, copies = [] }) => [name, ...copies]));
+  const roles = new Map<string, FileRole>();
+  for (const { name, copies = [], shows } of files) {
+    const role = shows.some((index) => changedSnippets.has(index)) ? 'changing' : 'other';
+    for (const recorded of [name, ...copies]) roles.set(recorded, role);
+  }
   // The cache folder, and temporary files of a killed refresh, may be in the output: leave them out.
   const recordFolder = `${pathFrom(output, dirname(recordFile))}/`;
   return ({ file, name }) => {
-    const isOurs = recordedNames.has(name) || isTemporary(name) || name.startsWith(recordFolder);
+    const role = roles.get(name);
+    if (role) return role;
+    if (isTemporary(name) || name.startsWith(recordFolder)) return 'changing';
     // A file that was there before, such as a page written by hand, was not made from these pages.
     const earlier = unrelated.get(name);
-    return !isOurs && !(earlier && isUnrelated(earlier, statSync(file)));
+    const stats = statSync(file);
+    if (earlier?.[1] !== stats.size) return 'derived';
+    return isUnrelated(earlier, stats) ? 'other' : 'copied';
   };
 }

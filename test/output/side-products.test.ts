@@ -153,6 +153,70 @@ describe('a file made from pages after the build, with old content', () => {
   });
 });
 
+describe('a file made from the text of a page', () => {
+  const long = (words: number, word: string) =>
+    Array.from({ length: words }, (_, index) => `${word}${index}`).join(' ');
+  const json = (text: string) => JSON.stringify([{ url: '/', text }]);
+  test.for<[name: string, old: string, current: string, files: Record<string, string | Buffer>]>([
+    [
+      'two paragraphs, in five extractions',
+      '<p>alpha</p><p>beta</p>',
+      'gamma',
+      {
+        'with-space.json': json('Prices Before you order alpha beta after that.'),
+        'with-lines.json': json('Prices\nBefore you order\n\nalpha\n\nbeta\n\nafter that.'),
+        'joined.json': json('PricesBefore you order alphabeta after that.'),
+        'lower-case.js': 'self.text="prices before you order alpha  beta after that"',
+        'page.md': '# Prices\n\nBefore you order\n\nalpha\n\nbeta\n\nafter that.',
+      },
+    ],
+    [
+      'a price',
+      '<b>40&nbsp;€</b>',
+      '45 €',
+      {
+        'page.md': 'Before you order **40 €** after that.',
+        'search.json': json('prices before you order 40 € after that'),
+        'in-url.txt': encodeURIComponent('you order 40 € after that'),
+        'utf16.csv': Buffer.from('\uFEFFyou order;40 €;after that', 'utf16le'),
+      },
+    ],
+    [
+      '10 kB, at any place',
+      `<p>${long(1_500, 'old')}</p>`,
+      long(1_500, 'new'),
+      Object.fromEntries(
+        [0, 55_000, 57_000, 65_530].map((at) => [
+          `at-${at}.txt`,
+          `${'- \n'.repeat(at / 3)}${long(1_500, 'old')}`,
+        ]),
+      ),
+    ],
+    ['90 kB', `<p>${long(11_000, 'old')}</p>`, 'short', { 'all.txt': long(11_000, 'old') }],
+  ])('keeps a refresh from writing: %s', async ([, old, current, files]) => {
+    const service = await temporaryService({ 1: old });
+    const folder = await folderWith({
+      'public/index.html':
+        '<h1>Prices</h1><p>Before you order <snippet-embed id="1"></snippet-embed> after that.</p>',
+    });
+    const run = (...argv: string[]) => cli(folder.directory, argv, service.environment);
+    await exits(0, run('inline', 'public'));
+    service.put(1, current);
+    const ofOthers = {
+      'others.json': json('40 alpha, beta 1, old0 after that'),
+      'old0.txt': 'Before you order.',
+    };
+    for (const [name, bytes] of Object.entries({ ...files, ...ofOthers })) {
+      await folder.write({ [`public/${name}`]: bytes });
+    }
+    const { notWritten } = JSON.parse(await exits(3, run('refresh', '--json')));
+    const reason = 'contains what snippet 1 was, which changes';
+    const expected = Object.keys(files).map((name) => ({ name, reason }));
+    expect(notWritten).toHaveLength(expected.length);
+    expect(notWritten).toEqual(expect.arrayContaining(expected));
+  });
+});
+
 describe('a file that was there when snippets were inlined', () => {
   const words = 'words with <a href="/prices">prices</a>';
   const others = { 'by-hand.html': words, '_astro/bundle.js': words, 'search.json': JSON.stringify(words) };
@@ -209,6 +273,21 @@ test('a file that was copied to the output of `inline` was not made from pages, 
   await folder.write({ 'site/search.json': JSON.stringify('These are other words of some length') });
   service.put(1, 'words again');
   expect(await exits(3, run('refresh'))).toContain('search.json contains what snippet 1 was');
+});
+
+test('a page by hand that has another time, as on another machine, may share a phrase with an old content', async () => {
+  const service = await temporaryService({ 1: 'here we sell the best words with prices' });
+  const folder = await folderWith({
+    'public/index.html': '<p><snippet-embed id="1"></snippet-embed></p>',
+    'public/by-hand.html': '<p>They sell the best.</p>',
+  });
+  const run = (...argv: string[]) => cli(folder.directory, argv, service.environment);
+  await exits(0, run('inline', 'public'));
+  service.put(1, 'other words');
+  await utimes(join(folder.directory, 'public/by-hand.html'), 1_000, 1_000);
+  expect(await exits(0, run('refresh', '--dry-run'))).toContain('index.html would be written');
+  await folder.write({ 'public/new.txt': 'Prices: we sell the best words.' });
+  expect(await exits(3, run('refresh'))).toContain('new.txt contains what snippet 1 was');
 });
 
 describe('a build whose process has a clock that is ahead of the disk', () => {

@@ -1,12 +1,13 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, posix } from 'node:path';
 import { fileKind } from '../../files/file-kind.ts';
-import { isLargeBinary, overlaps, piecesOf } from '../../files/read.ts';
+import { isLargeBinary } from '../../files/read.ts';
 import { fileIn, type SiteFolder } from '../page-copies.ts';
 import { listSiteFiles, type SiteFile } from '../site-files.ts';
-import type { SiteChanges, Trace, TraceFinder } from './finder.ts';
-import { oldTextFinder } from './old-texts.ts';
+import type { FileRole, SiteChanges, Trace, TraceFinder } from './finder.ts';
+import { OldTexts } from './old-texts.ts';
 import { digestFinder, precacheFinder } from './revisions.ts';
+import { textsOf } from './texts.ts';
 
 /** A file that was made from pages that change, and is out of date once they are written. */
 export interface DerivedFile extends SiteFile {
@@ -28,32 +29,58 @@ const indexFile = /^pagefind|\.(pf_\w+|pagefind)$/;
  * Finds files that were made from pages that are about to change: search indexes, copies of a page, and files
  * that hold a digest of a page or the old content of a snippet. Run it before the pages are written.
  */
-export function findDerivedFiles(
-  folders: readonly SiteFolder[],
-  pages: readonly SiteFile[],
-  changes: SiteChanges,
-): DerivedFile[] {
+export function findDerivedFiles(folders: readonly SiteFolder[], changes: SiteChanges): DerivedFile[] {
+  const { pages } = changes;
   if (pages.length === 0) return [];
-  const finders = [digestFinder(pages), oldTextFinder(changes, pages)];
+  const listed = folders.map((folder): ListedFolder => {
+    const { scannable, unscanned } = listSiteFiles([folder.directory], []);
+    return { ...folder, files: [...scannable, ...unscanned] };
+  });
+  const inOutput = listed.filter(({ isCopy }) => !isCopy).flatMap(({ files }) => files);
+  const listOthers = () => inOutput.filter((file) => keepsTexts[changes.roleOf(file)] && mayHoldText(file));
+  const finders: SharedFinders = {
+    traces: [digestFinder(pages)],
+    oldTexts: new OldTexts(changes, listOthers),
+  };
   const pagesOfSize: PagesOfSize = Map.groupBy(pages, ({ file }) => statSync(file).size);
-  return folders.flatMap((folder) => findInFolder(folder, pages, changes, finders, pagesOfSize));
+  return listed.flatMap((folder) => findInFolder(folder, changes, finders, pagesOfSize));
 }
+
+/** Whether what a file says stays true, so that the same words elsewhere are no trace of an old content. */
+const keepsTexts: Record<FileRole, boolean> = { changing: false, derived: false, other: true, copied: true };
+/** Whether a file is searched. */
+const mayBeDerived: Record<FileRole, boolean> = {
+  changing: false,
+  derived: true,
+  other: false,
+  copied: true,
+};
+
+interface ListedFolder extends SiteFolder {
+  files: readonly SiteFile[];
+}
+
+/** The finders that are shared by all folders. */
+interface SharedFinders {
+  traces: readonly TraceFinder[];
+  oldTexts: OldTexts;
+}
+
+/** Whether a file is none of those that never hold texts of pages, or hold them in sources. */
+const mayHoldText = ({ file, name }: SiteFile) => !/\.(css|map)$/.test(name) && !isLargeBinary(file);
 
 /** The changing pages by their sizes in bytes. */
 type PagesOfSize = ReadonlyMap<number, readonly SiteFile[]>;
 
-/** @param finders the finders that are shared by all folders */
 function findInFolder(
-  folder: SiteFolder,
-  pages: readonly SiteFile[],
+  folder: ListedFolder,
   changes: SiteChanges,
-  finders: readonly TraceFinder[],
+  { traces, oldTexts }: SharedFinders,
   pagesOfSize: PagesOfSize,
 ): DerivedFile[] {
-  const { directory, isCopy } = folder;
-  const { scannable, unscanned } = listSiteFiles([directory], []);
-  const files = [...scannable, ...unscanned];
-  const allFinders = [precacheFinder(directory, pages), ...finders];
+  const { directory, isCopy, files } = folder;
+  const { pages } = changes;
+  const allFinders = [precacheFinder(directory, pages), ...traces];
 
   // Pagefind indexes HTML only, so its index stays true if only other files change.
   const changingHtml = pages.find(({ name }) => fileKind(name) === 'html')?.name;
@@ -72,15 +99,14 @@ function findInFolder(
   };
 
   return files.flatMap((candidate): DerivedFile | [] => {
-    const { file, name } = candidate;
+    const { name } = candidate;
     if (indexes.includes(candidate)) return describeIndex(candidate);
-    if (/\.(css|map)$/.test(name) || isOfIndex(name)) return [];
-    if (!changes.mayBeDerived(candidate) || isLargeBinary(file)) return [];
+    if (isOfIndex(name) || !mayBeDerived[changes.roleOf(candidate)] || !mayHoldText(candidate)) return [];
 
     const derived = { ...fileIn(folder, name), isCopy };
     const page = isCopy ? undefined : findCopiedPage(candidate, pagesOfSize);
     if (page) return { ...derived, page, reason: `is a copy of ${page}` };
-    const trace = findTrace(candidate, allFinders);
+    const trace = findTrace(candidate, allFinders, oldTexts);
     return trace ? { ...derived, reason: `contains ${describeTrace(trace)}, which changes` } : [];
   });
 }
@@ -98,16 +124,20 @@ function findCopiedPage({ file, name, realFile }: SiteFile, pagesOfSize: PagesOf
   )?.name;
 }
 
-/** Searches a file of any size, piece by piece, for the first trace of a page or snippet that changes. */
-function findTrace({ file, name }: SiteFile, finders: readonly TraceFinder[]): Trace | undefined {
-  for (const piece of piecesOf(file, overlaps.revision)) {
-    const text = piece.toString();
-    for (const find of finders) {
+/** Searches a file of any size, part by part, for the first trace of a page or snippet that changes. */
+function findTrace(
+  { file, name }: SiteFile,
+  finders: readonly TraceFinder[],
+  oldTexts: OldTexts,
+): Trace | undefined {
+  const search = oldTexts.startFile();
+  for (const text of textsOf(file)) {
+    for (const find of [...finders, search.read]) {
       const trace = find(text, name);
       if (trace) return trace;
     }
   }
-  return undefined;
+  return search.end();
 }
 
 /** Describes a trace, as the object of the sentence "file contains …". */

@@ -1,5 +1,5 @@
 import type { Contents } from '../../record/changes.ts';
-import type { Manifest } from '../../record/manifest.ts';
+import type { Manifest, RecordedFile } from '../../record/manifest.ts';
 import type { SiteFile } from '../site-files.ts';
 
 /** What a refresh changes on a site. */
@@ -7,10 +7,27 @@ export interface SiteChanges {
   manifest: Manifest;
   /** The contents that the service sends now, by the indexes of the snippets in the record. */
   currentContents: Contents;
-  /** The indexes of the snippets whose content changes. */
-  changedSnippets: ReadonlySet<number>;
-  /** Says whether a file may have been made from pages: `false` for pages, and for files from before. */
-  mayBeDerived(file: SiteFile): boolean;
+  /** The pages whose bytes change. */
+  pages: readonly ChangingPage[];
+  /** Says what a file has to do with these pages. */
+  roleOf(file: SiteFile): FileRole;
+}
+
+/**
+ * - `changing`: a page that shows a changed snippet, a copy of it, or a file of the record or of a refresh
+ * - `derived`: a file that may have been made from such pages
+ * - `other`: any other file, with texts that stay
+ * - `copied`: a file that only has another time than on record, as on a machine to which the site was copied. It
+ *   is probably a file with texts that stay.
+ */
+export type FileRole = 'changing' | 'derived' | 'other' | 'copied';
+
+/** A page whose bytes change in a refresh. */
+export interface ChangingPage extends SiteFile {
+  page: RecordedFile;
+  /** The indexes of the page's changed snippets. */
+  changed: readonly number[];
+  makeBytes(): Buffer;
 }
 
 /** What a file holds of the old pages, so that it is out of date once they change. */
@@ -20,5 +37,5 @@ export type Trace =
   /** The content of a snippet as it was, or a hash of a script or style in it. */
   | { kind: 'old-content'; snippetId: number };
 
-/** Finds a trace in a piece of a file's text. @param name the file's path in its folder */
+/** Finds a trace in a part of a file's text. @param name the file's path in its folder */
 export type TraceFinder = (text: string, name: string) => Trace | undefined;

@@ -7,8 +7,9 @@ import type { SiteFile } from '../site-files.ts';
 import type { TraceFinder } from './finder.ts';
 
 const digestAlgorithms = ['md5', 'sha1', 'sha256', 'sha384', 'sha512'];
-/** What may be a digest: in hexadecimal, or in base64 without padding. */
-const digestPatterns = [/[0-9a-f]{32,}/g, /[A-Za-z0-9+/]{22,}/g];
+/** What may be a digest in base64 without padding, or may contain one in hexadecimal. */
+const digestPattern = /[A-Za-z0-9+/]{22,}/g;
+const hexadecimalPattern = /[0-9a-f]{32,}/g;
 
 /** Finds digests of pages. The pages are hashed only when a text has what may be a digest. */
 export function digestFinder(pages: readonly SiteFile[]): TraceFinder {
@@ -23,9 +24,9 @@ export function digestFinder(pages: readonly SiteFile[]): TraceFinder {
   };
 
   return (text) => {
-    for (const pattern of digestPatterns) {
-      for (const [candidate] of text.matchAll(pattern)) {
-        pageByDigest ??= new Map(pages.flatMap(digestsOf));
+    for (const [run] of text.matchAll(digestPattern)) {
+      pageByDigest ??= new Map(pages.flatMap(digestsOf));
+      for (const candidate of [run, ...(run.match(hexadecimalPattern) ?? [])]) {
         const page = pageByDigest.get(candidate);
         if (page) return { kind: 'revision', page };
       }
