@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { FileKind } from '../embed/found-embed.ts';
+import { listNames } from '../failures/places.ts';
 import { shownPath } from '../files/paths.ts';
 import type { InlinedPage, LeftoverSnippet } from '../inlining/inline-page.ts';
 import { findDisplayed } from '../output/compare-output.ts';
@@ -34,6 +35,8 @@ export class LastRun {
   readonly record: Manifest | undefined;
   /** Hashes of the files that are as the last run left them, by name. Their snippets are inlined again. */
   readonly keptHashes: ReadonlyMap<string, string>;
+  /** The names of files whose generated version is damaged, so that snippets cannot be inlined again. */
+  readonly damaged: string[] = [];
   /** The files on the record of the last run, by name. */
   readonly #files: ReadonlyMap<string, RecordedFile>;
   /** Reads the files as they were generated; `undefined` if these are lost. */
@@ -81,7 +84,7 @@ export class LastRun {
     );
     if (otherSnippets.length === 0) return [];
     // If the generator has written the same bytes as before, the file has only embeds, and shows no snippet.
-    if (!this.keptHashes.has(name) && this.#pack?.read(file).equals(generated)) return [];
+    if (!this.keptHashes.has(name) && this.#pack?.find(file)?.equals(generated)) return [];
 
     return findDisplayed(generated, otherSnippets, file, record).map((index) => ({
       snippet: record.snippets[index] as RecordedSnippet,
@@ -97,7 +100,9 @@ export class LastRun {
       const recorded = this.#files.get(name);
       if (!recorded) continue;
       const hash = hashOf(readFileSync(file));
-      if (possibleHashes(recorded).has(hash)) hashes.set(name, hash);
+      if (!possibleHashes(recorded).has(hash)) continue;
+      if (this.#pack.find(recorded)) hashes.set(name, hash);
+      else this.damaged.push(name);
     }
     return hashes;
   }
@@ -138,12 +143,15 @@ export async function openLastRun(
   let loss: string | undefined;
   if (isLost(flaw, manifestFile)) loss = `The record of the last run at ${shownPath(cwd, file)} ${flaw}.`;
   else if (pack?.flaw) loss = `The files of the last run as they were generated ${pack.flaw}.`;
+  const lastRun = new LastRun(record, pack?.flaw ? undefined : pack, published);
+  if (lastRun.damaged.length > 0)
+    loss = `As they were generated, these files are damaged: ${listNames(lastRun.damaged)}.`;
   if (loss) {
     logger.warn(
       `${loss} Files that were inlined then stay as they are, and are not in the new record, unless they are written again.`,
     );
   }
-  return new LastRun(record, pack?.flaw ? undefined : pack, published);
+  return lastRun;
 }
 
 /** Whether there was a record that cannot be read, or was deleted: then its pack is still there. */

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { createStorage, type Storage } from 'unstorage';
 import fsLite from 'unstorage/drivers/fs-lite';
+import { z } from 'zod';
 import { systemClock } from '../client/clock.ts';
 import { defaultLimits } from '../client/limits.ts';
 import { SnippetError } from '../client/snippet-error.ts';
@@ -25,6 +26,15 @@ interface FindOptions {
   /** Whether to download an image. Without, a copy in the cache is used, with a flaw. @default true */
   mayDownload?: boolean | undefined;
 }
+
+/** A header that a host has sent, and that is sent back: with other characters, no request could be made. */
+const headerSchema = z
+  .string()
+  .regex(/^[\t\x20-\x7e\x80-\xff]*$/)
+  .optional();
+
+/** What the cache has for a URL. */
+const cacheEntrySchema = z.object({ file: z.string(), etag: headerSchema, lastModified: headerSchema });
 
 interface Download extends FoundImage {
   /** Whether trying again may help. */
@@ -157,8 +167,10 @@ export class SiteImages {
 
   /** The copy in the cache, if its bytes are complete, as the hash in its name proves. */
   async #readCached(url: URL): Promise<ImageCopy | undefined> {
-    const cached = await this.#cache.getItem<Record<string, string>>(cacheKey(url));
-    const { file = '', etag, lastModified } = cached ?? {};
+    // An entry may be damaged, or written by another program. If it is not valid, there is no copy.
+    const entry = cacheEntrySchema.safeParse(await this.#cache.getItem(cacheKey(url))).data;
+    if (!entry) return undefined;
+    const { file, etag, lastModified } = entry;
     const bytes = await this.read(file);
     const copy = bytes && examineImage(url, bytes, imageType(file) ?? '', this.#assets).copy;
     return copy && { ...copy, etag, lastModified };

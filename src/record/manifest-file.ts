@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
+import { parseCheckedJson, toCheckedJson } from '../files/checked-json.ts';
 import { hasErrorCode } from '../files/read.ts';
 import { temporaryFile, writeAtomically } from '../files/write.ts';
 import type { Manifest, RecordedFile } from './manifest.ts';
@@ -10,7 +11,7 @@ import { missingNote, removeOtherPacks } from './record-paths.ts';
  * Raise this whenever the recorded fields change, in `Manifest` or in the `HtmlRules`, `Settings` and images
  * that it holds: no test notices. A manifest of another version is not read, so no field is ever missing.
  */
-const manifestVersion = 17;
+const manifestVersion = 18;
 
 /** Why there is no usable manifest: the end of a sentence that begins with the name of its file. */
 export type ManifestFlaw = 'is missing' | 'is damaged' | 'was written by another version of astro-snippets';
@@ -22,9 +23,11 @@ export type ManifestReading =
 
 export async function readManifest(file: string): Promise<ManifestReading> {
   try {
-    const { version, files, ...manifest } = JSON.parse(await readFile(file, 'utf8'));
-    if (version === undefined) return { flaw: 'is damaged' };
+    const { document, isWhole } = parseCheckedJson<ManifestDocument>(await readFile(file));
+    const { checksum, version, files, ...manifest } = document;
+    if (!Number.isInteger(version)) return { flaw: 'is damaged' };
     if (version !== manifestVersion) return { flaw: 'was written by another version of astro-snippets' };
+    if (!isWhole) return { flaw: 'is damaged' };
     const fromManifest = (path: string) => resolve(dirname(file), path);
     return { manifest: withFolders({ ...manifest, files: files.map(fromFileTuple) }, fromManifest) };
   } catch (error) {
@@ -37,9 +40,16 @@ export function writeManifest(file: string, manifest: Manifest): void {
   const relocated = withFolders(manifest, (path) => relative(dirname(file), path));
   const document = { version: manifestVersion, ...relocated, files: manifest.files.map(toFileTuple) };
   // The temporary file has a fixed name, so that the next write replaces one that a killed process left.
-  writeAtomically(file, JSON.stringify(document), temporaryFile(file));
+  writeAtomically(file, toCheckedJson(document), temporaryFile(file));
   rmSync(missingNote(file), { force: true });
   removeOtherPacks(file, manifest.pack?.id);
+}
+
+/** The contents of a manifest's file. */
+interface ManifestDocument extends Omit<Manifest, 'files'> {
+  checksum: number;
+  version: number;
+  files: FileTuple[];
 }
 
 /** Converts the folders of a manifest, which are relative paths in its file and absolute in memory. */

@@ -185,6 +185,7 @@ export type UnrelatedFile = readonly [name: string, size: number, modifiedAt: nu
 
 /** Where a page as it was generated is in the pack, in bytes. */
 export interface PackedPage {
+  /** The offset of the page's checksum, which the page follows. */
   packOffset: number;
   packLength: number;
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, closeSync, mkdirSync, openSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { type UserError, userError } from '../failures/errors.ts';
 import { statsOf } from '../files/read.ts';
 import { writeError } from '../files/write.ts';
@@ -10,6 +11,9 @@ import { packFile } from './record-paths.ts';
 
 /** How many bytes are written at once. A write for each page would take five times as long. */
 const writeSize = 1024 * 1024;
+
+/** The bytes of the checksum before each page. */
+const checksumSize = 4;
 
 /**
  * Writes a new pack: the pages of a site as they were generated, with their embeds, from which a refresh
@@ -33,10 +37,16 @@ export class PackWriter {
   /** Adds a page. @returns where it is in the pack @throws UserError if the pack cannot be written */
   add(page: Buffer): PackedPage {
     const packOffset = this.#length;
-    this.#length += page.length;
-    if (this.#buffered + page.length > writeSize) this.#flush();
-    if (page.length > writeSize) this.#write(page);
-    else this.#buffered += page.copy(this.#buffer, this.#buffered);
+    const size = checksumSize + page.length;
+    this.#length += size;
+    if (this.#buffered + size > writeSize) this.#flush();
+    this.#buffered = this.#buffer.writeUInt32LE(crc32(page), this.#buffered);
+    if (size > writeSize) {
+      this.#flush();
+      this.#write(page);
+    } else {
+      this.#buffered += page.copy(this.#buffer, this.#buffered);
+    }
     return { packOffset, packLength: page.length };
   }
 
@@ -74,17 +84,29 @@ export class PackReader {
     this.flaw = findFlaw(manifest, pack);
   }
 
-  /** Reads a page as it was generated. @throws UserError if the pack cannot be used, or was cut off */
-  read({ name, packOffset, packLength }: RecordedFile): Buffer<ArrayBuffer> {
+  /** Reads a page as it was generated. @throws UserError if the pack or the page cannot be used */
+  read(file: RecordedFile): Buffer<ArrayBuffer> {
     if (this.flaw) throw unusablePackError(`The pages as they were generated ${this.flaw}.`);
-    const page = Buffer.allocUnsafe(packLength);
-    const descriptor = openSync(this.#file, 'r');
+    const page = this.find(file);
+    if (page) return page;
+    throw unusablePackError(`${file.name} as it was generated is damaged, or cannot be read.`);
+  }
+
+  /** Reads a page as it was generated; `undefined` if it cannot be read, or is not what was written. */
+  find({ packOffset, packLength }: RecordedFile): Buffer<ArrayBuffer> | undefined {
+    const bytes = Buffer.allocUnsafe(checksumSize + packLength);
     try {
-      if (readSync(descriptor, page, 0, packLength, packOffset) === packLength) return page;
-    } finally {
-      closeSync(descriptor);
+      const descriptor = openSync(this.#file, 'r');
+      try {
+        if (readSync(descriptor, bytes, 0, bytes.length, packOffset) !== bytes.length) return undefined;
+      } finally {
+        closeSync(descriptor);
+      }
+    } catch {
+      return undefined;
     }
-    throw unusablePackError(`${name} as it was generated was cut off.`);
+    const page = bytes.subarray(checksumSize);
+    return crc32(page) === bytes.readUInt32LE() ? page : undefined;
   }
 }
 

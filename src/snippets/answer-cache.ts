@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import pLimit from 'p-limit';
 import { createStorage, type Driver, type Storage } from 'unstorage';
 import fsLite from 'unstorage/drivers/fs-lite';
@@ -23,12 +24,23 @@ export interface KeptAnswer {
   fetchedAt: number;
 }
 
-const answerSchema: z.ZodType<KeptAnswer> = z.object({
-  content: z.string(),
-  variant: z.enum(['render', 'retrieve']),
-  name: z.string().optional(),
-  fetchedAt: z.int().min(0),
-});
+/** An answer as the cache has it. Entries of earlier versions have no checksum. */
+interface CacheEntry extends KeptAnswer {
+  checksum?: number | undefined;
+}
+
+const cachedAnswerSchema: z.ZodType<CacheEntry> = z
+  .object({
+    content: z.string(),
+    variant: z.enum(['render', 'retrieve']),
+    name: z.string().optional(),
+    fetchedAt: z.int().min(0),
+    checksum: z.int().optional(),
+  })
+  .refine((entry) => entry.checksum === undefined || entry.checksum === checksumOf(entry));
+
+const checksumOf = ({ content, variant, name, fetchedAt }: KeptAnswer) =>
+  crc32(JSON.stringify([content, variant, name, fetchedAt]));
 
 /** The option `cache`, if it is not `false`. */
 export type CacheSettings = Exclude<Settings['cache'], false>;
@@ -82,14 +94,15 @@ export class AnswerCache {
   async read(request: SnippetRequest): Promise<KeptAnswer | undefined> {
     const entry = await this.#attempt('read', (storage) => storage.getItem(this.#entryName(request)));
     // An entry may be cut off, or written by another program. If it is not valid, there is no answer.
-    return answerSchema.safeParse(entry).data;
+    return cachedAnswerSchema.safeParse(entry).data;
   }
 
   /** Keeps an answer, unless it contains the API key. */
   write(request: SnippetRequest, answer: KeptAnswer): void {
     if (containsKnownKey(answer.content) || containsKnownKey(answer.name ?? '')) return;
     const options = { ttl: this.#timeToLive };
-    this.#change((storage) => storage.setItem<KeptAnswer>(this.#entryName(request), answer, options));
+    const entry = { ...answer, checksum: checksumOf(answer) };
+    this.#change((storage) => storage.setItem<CacheEntry>(this.#entryName(request), entry, options));
   }
 
   remove(request: SnippetRequest): void {

@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { copyFile, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runWithLists } from '../../src/cli/deploy/run-command.ts';
 import { steppedClock } from '../support/service/clock.ts';
 import { copyOfEverything, type Everything } from '../support/site/everything.ts';
 import { createFolder, folderWith } from '../support/site/folder.ts';
+import { changeRecord } from '../support/site/records.ts';
 import { cli, testContext } from '../support/tools/cli.ts';
 import { exits } from '../support/tools/exits.ts';
 
@@ -98,8 +99,7 @@ describe('the command of check --exec is told', () => {
 
     test('any file after another build, until the command succeeds', async () => {
       expect((await check()).exitCode).toBe(0);
-      const record = JSON.parse(await readFile(site.record, 'utf8'));
-      await writeFile(site.record, JSON.stringify({ ...record, builtAt: '2030-01-01T00:00:00.000Z' }));
+      await changeRecord(site.record, (record) => ({ ...record, builtAt: '2030-01-01T00:00:00.000Z' }));
       expect((await check(7)).exitCode).toBe(7);
       expect((await check()).exitCode).toBe(0);
       expect((await check()).exitCode).toBe(0);

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { copyOfEverything, type Everything } from '../support/site/everything.ts';
 import { folderWith } from '../support/site/folder.ts';
 import { snippetsCommand } from '../support/site/installation.ts';
+import { changeRecord } from '../support/site/records.ts';
 import { cli, type RunningCli } from '../support/tools/cli.ts';
 import { exits } from '../support/tools/exits.ts';
 
@@ -170,8 +171,11 @@ describe('astro-snippets check --exec', () => {
 
   test("does not run one output's failed command for another output", async () => {
     await cp(fileOf('dist'), fileOf('other'), { recursive: true });
-    const record = (await readFile(site.record, 'utf8')).replaceAll('/dist"', '/other"');
-    await writeFile(site.record.replace('manifest.json', 'manifest.other.json'), record);
+    const otherRecord = site.record.replace('manifest.json', 'manifest.other.json');
+    await cp(site.record, otherRecord);
+    await changeRecord(otherRecord, (record) => {
+      return { ...record, output: record.output.replace(/dist$/, 'other') };
+    });
     site.service.put(1, 'the woozle');
     expect((await check('exit 5')).exitCode).toBe(5);
     site.service.put(1, 'the heffalump');

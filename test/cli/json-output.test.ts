@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { hashOf } from '../../src/record/manifest.ts';
@@ -7,6 +7,7 @@ import { type SteppedClock, steppedClock } from '../support/service/clock.ts';
 import { webhookSecret } from '../support/service/signed-call.ts';
 import { sharedService } from '../support/site/built-site.ts';
 import { type Folder, folderWith } from '../support/site/folder.ts';
+import { changeRecord } from '../support/site/records.ts';
 import { cli, type RunningCli, startCli } from '../support/tools/cli.ts';
 import { flawsOf, type Outputs, watchEvents } from '../support/tools/json-output.ts';
 
@@ -32,8 +33,7 @@ beforeEach(async () => {
   expect(inlined.exitCode, inlined.output).toBe(0);
   record = join(folder.directory, '.cache/astro-snippets/manifest.json');
   // As an Astro build records them.
-  const { version, ...manifest } = JSON.parse(await readFile(record, 'utf8'));
-  await writeFile(record, JSON.stringify({ version, ...manifest, urls }));
+  await changeRecord(record, (built) => ({ ...built, urls }));
 });
 
 const command = (...arguments_: string[]) => cli(folder.directory, arguments_, service.environment);
@@ -327,10 +327,11 @@ test('docs/json-output.md has an example of each command, and names each event',
 });
 
 test('text from outside and the API key are harmless in JSON', async () => {
-  const written = JSON.parse(await readFile(record, 'utf8'));
   const key = service.environment.SNIPPETS_API_KEY;
-  written.files[0][0] = `##[group]\u202e${key}.html`;
-  await writeFile(record, JSON.stringify(written));
+  await changeRecord(record, (written) => {
+    written.files[0][0] = `##[group]\u202e${key}.html`;
+    return written;
+  });
   // Only commands that read the key can hide it.
   service.put(1, 'second');
   const { output, stdout } = await command('check', '--json');

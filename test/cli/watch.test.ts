@@ -7,6 +7,7 @@ import { webhookSecret } from '../support/service/signed-call.ts';
 import { copyOfEverything, type Everything, renewPrecache } from '../support/site/everything.ts';
 import { type Folder, folderWith } from '../support/site/folder.ts';
 import { snippetsCommand } from '../support/site/installation.ts';
+import { changeRecord } from '../support/site/records.ts';
 import { cli, type RunningCli, startCli, startWatch } from '../support/tools/cli.ts';
 
 let site: Everything;
@@ -129,8 +130,7 @@ describe('a watch', () => {
   test('deploys a build made elsewhere, at once or when it starts again', async () => {
     const watching = await start(['--exec', deploy]);
     const build = async (builtAt: string) => {
-      const record = JSON.parse(await readFile(site.record, 'utf8'));
-      await writeFile(site.record, JSON.stringify({ ...record, builtAt }));
+      await changeRecord(site.record, (record) => ({ ...record, builtAt }));
     };
     await build('2030-01-01T00:00:00.000Z');
     await check(2);

@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { StagedFiles } from '../../src/files/staged-files.ts';
 import { temporaryService } from '../support/service/service.ts';
 import { copyOfEverything, type Everything } from '../support/site/everything.ts';
+import { changeRecord } from '../support/site/records.ts';
 import { configWith, temporarySite } from '../support/site/site.ts';
 import { cli } from '../support/tools/cli.ts';
 import { exits } from '../support/tools/exits.ts';
@@ -33,9 +34,10 @@ const untrue: [what: string, change: (site: Everything) => Promise<unknown>, say
       site.service.put(2, 'about it');
       await site.run('refresh');
       await inSeconds();
-      const record = JSON.parse(await readFile(site.record, 'utf8'));
-      for (const file of record.files) if (file[0] === 'about.html') file[6] = 1_000;
-      await writeFile(site.record, JSON.stringify(record));
+      await changeRecord(site.record, (record) => {
+        for (const file of record.files) if (file[0] === 'about.html') file[6] = 1_000;
+        return record;
+      });
       await writeFile(at(site, 'about.html'), before);
       await inSeconds();
     },
@@ -247,9 +249,9 @@ describe('without the generated pages, a refresh that has something to write exi
     [
       'another version has read them',
       async (site: Everything) => {
-        const record = JSON.parse(await readFile(site.record, 'utf8'));
-        record.pack.version = '0.0.1';
-        await writeFile(site.record, JSON.stringify(record));
+        await changeRecord(site.record, (record) => {
+          return { ...record, pack: { ...record.pack, version: '0.0.1' } };
+        });
       },
       'were read by version 0.0.1 of astro-snippets',
     ],

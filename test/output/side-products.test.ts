@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
-import { cp, link, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { copyFile, cp, link, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliCompressSync, gunzipSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type TestService, temporaryService } from '../support/service/service.ts';
 import { copyOfEverything, type Everything, renewPrecache } from '../support/site/everything.ts';
 import { type Folder, folderWith } from '../support/site/folder.ts';
+import { changeRecord, readRecord } from '../support/site/records.ts';
 import { sideProductIntegrations } from '../support/site/side-products.ts';
 import { configWith, temporarySite } from '../support/site/site.ts';
 import { cli } from '../support/tools/cli.ts';
@@ -426,11 +427,12 @@ while (!existsSync('ready')) await setTimeout(20);`,
   });
 
   test('keeps a record that its command has written, as a build does', async () => {
-    const built = { ...JSON.parse(await readFile(site.record, 'utf8')), builtAt: '2030-01-01T00:00:00Z' };
-    await writeFile(fileOf('built.json'), JSON.stringify(built));
+    const built = { ...(await readRecord(site.record)), builtAt: '2030-01-01T00:00:00Z' };
+    await copyFile(site.record, fileOf('built.json'));
+    await changeRecord(fileOf('built.json'), () => built);
     const build = `${renew} && node -e "fs.copyFileSync('built.json', '${site.record}')"`;
     expect(await refresh('--after', build)).toMatchObject({ exitCode: 0 });
-    expect(JSON.parse(await readFile(site.record, 'utf8'))).toEqual(built);
+    expect(await readRecord(site.record)).toEqual(built);
   });
 });
 

@@ -1,10 +1,11 @@
-import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { imageHost } from '../support/http/image-host.ts';
 import { virtualClock } from '../support/service/clock.ts';
 import { copyOfEverything, type Everything } from '../support/site/everything.ts';
 import { folderWith } from '../support/site/folder.ts';
+import { changeRecord } from '../support/site/records.ts';
 import { cli, type RunningCli, startCli } from '../support/tools/cli.ts';
 import { exits } from '../support/tools/exits.ts';
 
@@ -101,9 +102,9 @@ test('a refresh gives the same bytes as a full build when all snippets have chan
   expect(await site.run('check')).toMatchObject({ exitCode: 0 });
 
   // A build ignores a record of another version, and replaces it.
-  const record = JSON.parse(await readFile(site.record, 'utf8'));
-  const version = record.version + 1;
-  await writeFile(site.record, JSON.stringify({ ...record, version, snippets: [{ id: 777 }] }));
+  await changeRecord(site.record, (record) => {
+    return { ...record, version: record.version + 1, snippets: [{ id: 777 }] };
+  });
   await site.builds(site.service.environment);
   expect(refreshed).toEqual(await published());
   expect((await site.run('list')).output).not.toContain('777');

@@ -1,4 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
+import { parseCheckedJson, toCheckedJson } from '../../files/checked-json.ts';
+import { hasErrorCode } from '../../files/read.ts';
 import { writeAtomically } from '../../files/write.ts';
 import type { Manifest } from '../../record/manifest.ts';
 import type { NotWritten } from '../json-output.ts';
@@ -109,17 +111,20 @@ function assumeDeployed(manifest: Manifest | undefined): Deployed {
   return { ...toDeployed(manifest), ...(manifest?.refreshedAt && { builtAt: undefined }) };
 }
 
+const nothingDeployed: Deployed = { files: {} };
+
 /** @returns `undefined` if `--exec` was never used. A damaged file means that nothing was deployed. */
 export async function readDeployed(recordFile: string): Promise<Deployed | undefined> {
   try {
-    return JSON.parse(await readFile(deployedFile(recordFile), 'utf8'));
+    const { document, isWhole } = parseCheckedJson<Deployed>(await readFile(deployedFile(recordFile)));
+    return isWhole ? document : nothingDeployed;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : { files: {} };
+    return hasErrorCode(error, 'ENOENT') ? undefined : nothingDeployed;
   }
 }
 
 function writeDeployed(recordFile: string, deployed: Deployed) {
-  writeAtomically(deployedFile(recordFile), JSON.stringify(deployed));
+  writeAtomically(deployedFile(recordFile), toCheckedJson(deployed));
 }
 
 /** `deployed.blog.json` for the record `manifest.blog.json`; `deployed.any.json` for a record `any.json`. */

@@ -1,5 +1,5 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { readFile, symlink, writeFile } from 'node:fs/promises';
+import { readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/client/clock.ts';
@@ -8,6 +8,7 @@ import { readManifest } from '../../../src/record/manifest-file.ts';
 import { OutputLock } from '../../../src/record/output-lock.ts';
 import { sharedSite } from '../../support/site/built-site.ts';
 import { folderWith } from '../../support/site/folder.ts';
+import { changeRecord } from '../../support/site/records.ts';
 import { type BuildResult, collectionOf, configWith, temporarySite } from '../../support/site/site.ts';
 import { cli, startCli } from '../../support/tools/cli.ts';
 import { exits } from '../../support/tools/exits.ts';
@@ -267,7 +268,7 @@ test.for([
   const build = site.start(['build'], service.environment);
   await expect.poll(build.output).toContain('Waiting for another astro-snippets process');
   const refreshedAt = new Date().toISOString();
-  await writeFile(record, JSON.stringify({ ...JSON.parse(await readFile(record, 'utf8')), refreshedAt }));
+  await changeRecord(record, (built) => ({ ...built, refreshedAt }));
   refresh.release();
   await exits(0, build.ended);
   expect((await readManifest(record)).manifest?.previous?.at).toBe(refreshedAt);
