@@ -1,18 +1,8 @@
+import { urlSyntaxOf } from '../embed/syntax.ts';
 import type { HtmlRules } from '../settings/options.ts';
 import { editTags, replaceUrls } from './attributes.ts';
 
 export type LinkRules = NonNullable<HtmlRules['links']>;
-
-const urlAttributes = new Set([
-  'href',
-  'src',
-  'srcset',
-  'action',
-  'poster',
-  'formaction',
-  'imagesrcset',
-  'xlink:href',
-]);
 
 /** Elements whose URLs lead to pages. The URLs of others load files, which have no slash at the end. */
 const pageElements = new Set(['a', 'area', 'form']);
@@ -31,11 +21,12 @@ export const adaptLinks = (html: string, rules: LinkRules): string =>
   editTags(html, (tag, attributes) => {
     const isPage = (name: string) => pageElements.has(tag.name) || name === 'formaction';
     return attributes
-      .filter(({ name }) => urlAttributes.has(name) || (name === 'data' && tag.name === 'object'))
+      .filter(({ name }) => urlSyntaxOf(tag.name, name, () => false) !== undefined)
       .flatMap((attribute) => replaceUrls(attribute, (url) => adaptLink(url, isPage(attribute.name), rules)));
   });
 
-function adaptLink(url: string, isPage: boolean, { base, trailingSlash }: LinkRules) {
+/** Adapts one URL. @param isPage whether it leads to a page */
+export function adaptLink(url: string, isPage: boolean, { base, trailingSlash }: LinkRules): string {
   // Browsers ignore white space around a URL.
   const trimmed = url.trim();
   if (!rootRelativeUrl.test(trimmed)) return url;

@@ -1,5 +1,6 @@
 import { paramsObject, type SnippetRequest } from '../client/snippet-request.ts';
 import type { SnippetContent } from '../embed/replace-embeds.ts';
+import { runsAsUrl } from '../embed/syntax.ts';
 import { SiteError } from '../failures/errors.ts';
 import { textOf } from '../markup/text-of.ts';
 import type { HtmlRules } from '../settings/options.ts';
@@ -8,7 +9,7 @@ import { classesIn } from './attributes.ts';
 import { describeBlocked } from './blocked.ts';
 import type { InlineCode } from './csp.ts';
 import { type FindImage, type ImageUse, localizeImages } from './images.ts';
-import { adaptLinks } from './links.ts';
+import { adaptLink, adaptLinks } from './links.ts';
 import type { LeftOpen } from './open-elements.ts';
 import { hasOnlyOrdinaryTags } from './ordinary-tags.ts';
 
@@ -33,32 +34,49 @@ interface ContentRules extends HtmlRules {
   findImage?: FindImage | undefined;
 }
 
+/** A snippet to prepare, and how the site displays it. */
+export interface DisplayedSnippet {
+  request: SnippetRequest;
+  /** Whether any embed shows it as HTML, not as text alone. */
+  asHtml: boolean;
+  /** Whether any embed shows its text as a whole URL. */
+  asUrl?: boolean | undefined;
+  /** Whether any embed is in a script with a template, which ends at `</script>`. */
+  inTemplate?: boolean | undefined;
+}
+
 /** The most tags that content may have: parsing a megabyte of tags takes minutes. */
 const maxTags = 100_000;
 
 /**
- * Prepares a snippet's content for pages, by the rules of the site. `asHtml` says whether some embed shows it
- * as HTML, not as text alone. The HTML parser is loaded by the first content that needs it: text never does,
+ * Prepares a snippet's content for pages, by the rules of the site. The HTML parser is loaded by the first content that needs it: text never does,
  * and ordinary tags only for a rule about scripts or a policy.
  *
  * @throws SiteError `sanitize-failed`, `too-many-tags`, `script-refused` or `left-open`
  */
 export async function prepareSnippet(
   { content }: { content: string },
-  { request, asHtml }: { request: SnippetRequest; asHtml: boolean },
+  { request, asHtml, asUrl, inTemplate }: DisplayedSnippet,
   rules: ContentRules,
 ): Promise<PreparedSnippet> {
   const sanitized = await sanitize(content, request, rules);
   const text = textOf(sanitized);
+  const url = asUrl ? urlOf(text, request, rules) : undefined;
 
   const tagCount = sanitized.split('<').length - 1;
-  if (!asHtml || tagCount === 0) return { html: sanitized, text, warnings: [], inlineCode: undefined };
+  if (!asHtml || tagCount === 0) return { html: sanitized, text, url, warnings: [], inlineCode: undefined };
   if (tagCount > maxTags) throw new SiteError('too-many-tags', `has more than ${maxTags} tags.`, request.id);
 
   const linked = rules.links ? adaptLinks(sanitized, rules.links) : sanitized;
   // Images first: the rules below apply to the HTML with the copies and, for other files, to that without.
   const localized = await localizeImages(linked, rules.findImage);
   const html = await applyScriptRule(localized.html, request, rules);
+
+  if (inTemplate && /<\/script|<!--/i.test(html)) {
+    const reason =
+      'contains "</script" or "<!--", which would end the script with the template that shows it.';
+    throw new SiteError('script-refused', reason, request.id);
+  }
 
   const leftOpen = await findLeftOpen(html, rules);
   const open = leftOpen && describeOpen(leftOpen);
@@ -70,6 +88,7 @@ export async function prepareSnippet(
   return {
     html,
     text,
+    url,
     warnings: [...localized.flaws, ...(open ? [open] : [])].map(sentence),
     policyWarnings: presumed.map(sentence),
     inlineCode,
@@ -78,6 +97,16 @@ export async function prepareSnippet(
     images: localized.images.length > 0 ? localized.images : undefined,
     htmlElsewhere: localized.html === linked ? undefined : await applyScriptRule(linked, request, rules),
   };
+}
+
+/** The text of a snippet as a URL, by the rules for the links in snippets. @throws SiteError `script-refused` */
+function urlOf(text: string, request: SnippetRequest, { links, scripts, sanitize }: ContentRules) {
+  const url = links ? adaptLink(text.trim(), true, links) : text.trim();
+  if (!runsAsUrl(url)) return url;
+  if (scripts === 'strip') return '';
+  // A site that sanitizes does not trust its authors, and its sanitizer has not seen that the text is a URL.
+  if (scripts === 'allow' && !sanitize) return url;
+  throw new SiteError('script-refused', 'is shown as a URL, and is a javascript: URL.', request.id);
 }
 
 async function sanitize(html: string, request: SnippetRequest, rules: ContentRules) {

@@ -3,6 +3,7 @@ import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Connect, ViteDevServer } from 'vite';
 import type { FileKind } from '../embed/found-embed.ts';
+import { fileKind } from '../files/file-kind.ts';
 import type { SnippetSession } from '../integration/snippet-session.ts';
 import { type InlinedView, InlineView } from './inline-view.ts';
 import { holdRequestLog } from './request-log.ts';
@@ -16,7 +17,9 @@ const kindsByContentType: readonly [kind: FileKind, types: RegExp][] = [
   ['html', /^(text\/html|application\/xhtml\+xml)\b/i],
   ['xml', /^((text|application)\/xml|[\w.-]+\/[\w.-]+\+xml)\b/i],
   ['json', /^(application\/(json|x-ndjson|jsonl)|[\w.-]+\/[\w.-]+\+json)\b/i],
-  ['text', /^text\/(plain|markdown|csv)\b/i],
+  ['text', /^text\/(plain|markdown)\b/i],
+  // Scripts and styles are no text of the site, and a stream of events has no end.
+  ['other', /^(text\/(?!css|javascript|event-stream)|application\/(\S+\+)?(x-)?(yaml|toml|graphql)\b)/i],
 ];
 
 /** URLs of Vite's own modules and of source maps, which pass through: they hold no content of the site. */
@@ -139,7 +142,10 @@ class HeldResponse {
   /** The kind of a response that may hold embeds, by its content type. */
   #kind(): FileKind | undefined {
     const type = String(this.#response.getHeader('content-type') ?? '');
-    const [kind] = kindsByContentType.find(([, types]) => types.test(type)) ?? [];
+    const [typeKind] = kindsByContentType.find(([, types]) => types.test(type)) ?? [];
+    // A build knows the extension alone. Many endpoints send formats of their own as plain text.
+    const isOther = typeKind === 'text' && /\.\w+$/.test(this.#path) && fileKind(this.#path) === 'other';
+    const kind = isOther ? 'other' : typeKind;
     // Plain text without a file extension in its URL may be a stream, which cannot wait until it is complete.
     const mayBeStream = kind === 'text' && !/\.\w+$/.test(this.#path);
     return mayBeStream ? undefined : kind;

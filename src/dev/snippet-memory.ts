@@ -4,7 +4,7 @@ import { SnippetError } from '../client/snippet-error.ts';
 import { consequenceOf } from '../failures/error-table.ts';
 import { isSnippetFailure, type SnippetFailure } from '../failures/errors.ts';
 import type { FetchedSnippet } from '../snippets/snippet-fetcher.ts';
-import type { SnippetDisplay } from '../snippets/snippet-use.ts';
+import { displayKey, type SnippetDisplay } from '../snippets/snippet-use.ts';
 
 /** A snippet as the dev server knows it, with content, an error or, while the service is down, both. */
 export interface RememberedSnippet extends SnippetDisplay {
@@ -42,7 +42,7 @@ const pageLifetime = 600_000;
 export class SnippetMemory {
   readonly #fetch: FetchSnippet;
   readonly #warn: (line: string) => void;
-  /** Snippets by whether they are shown as HTML, and by the keys of their requests. */
+  /** Snippets by how they are displayed, and by the keys of their requests. */
   readonly #snippets = new Map<string, RememberedSnippet>();
   /** What open pages show, by the hash of each page: its snippets, and when the page last asked for changes. */
   readonly #pages = new Map<string, { snippets: readonly RememberedSnippet[]; askedAt: number }>();
@@ -55,10 +55,11 @@ export class SnippetMemory {
   }
 
   /** Gets a snippet for a view. @param isLast whether to wait for an update, as the view never asks again */
-  async get({ request, asHtml }: SnippetDisplay, isLast: boolean): Promise<RememberedSnippet> {
-    // The rules for HTML do not apply to a snippet that is shown as text, so both are remembered apart.
-    const key = `${asHtml} ${request.key}`;
-    const snippet = this.#snippets.get(key) ?? { request, asHtml, dueAt: 0 };
+  async get(display: SnippetDisplay, isLast: boolean): Promise<RememberedSnippet> {
+    const { request, asHtml, asUrl, inTemplate } = display;
+    // Each way to display a snippet has rules of its own, so they are remembered apart.
+    const key = `${displayKey(display)} ${request.key}`;
+    const snippet = this.#snippets.get(key) ?? { request, asHtml, asUrl, inTemplate, dueAt: 0 };
     this.#snippets.set(key, snippet);
 
     const isNew = !snippet.content && !snippet.error;

@@ -7,9 +7,12 @@ import type { Layer } from './layers.ts';
 import { isElement, type SourceSlice } from './source-slice.ts';
 
 /** The surroundings of an embed that is an element. */
-type ElementPlace = Pick<FoundEmbed, 'inIsland' | 'inHeading' | 'inParagraph' | 'paragraph'>;
+interface ElementPlace extends Pick<FoundEmbed, 'inIsland' | 'inHeading' | 'inParagraph' | 'paragraph'> {
+  /** Whether the element is one of XML, so that what replaces it has to be escaped. */
+  isXml: boolean;
+}
 
-const placeInText: ElementPlace = { inIsland: false, inHeading: false, inParagraph: false };
+const placeInText: ElementPlace = { isXml: false, inIsland: false, inHeading: false, inParagraph: false };
 
 /**
  * Adds an embed to the results. An invalid id gives a warning instead where the tag may belong to an excerpt:
@@ -26,14 +29,16 @@ export function addEmbed(source: SourceSlice, tag: Tag, endTag: Range, place?: E
   }
 
   const as = place ? shownAs(attributes.as, source.defaultAs) : 'text';
-  const innerLayers: readonly Layer[] = as === 'text' && needsEscapedText ? [...layers, 'html-text'] : layers;
-  const { inIsland, inHeading, inParagraph, paragraph } = place ?? placeInText;
+  const { isXml, inIsland, inHeading, inParagraph, paragraph } = place ?? placeInText;
+  const innerLayers: Layer[] = [...layers];
+  if (isXml) innerLayers.push('xml-text');
+  if (as === 'text' && needsEscapedText) innerLayers.push('html-text');
   results.embeds.push({
     start,
     end: offsetInFile(endTag.end),
     attributes,
     misspelled: written.find(isMisspelled)?.name,
-    children: childrenIn(source, { start: tag.end, end: endTag.start }, as),
+    children: childrenIn(source, { start: tag.end, end: endTag.start }, as === 'html' && !isXml),
     format: innerLayers.length === 0 ? plainFormats[as] : { as, layers: innerLayers },
     lang: langIn(written, lang),
     inIsland,
@@ -73,9 +78,10 @@ const shownAs = (written: string | undefined, defaultAs: EmbedAs) =>
 const isMisspelled = ({ name }: Attribute) =>
   !isEmbedAttribute(name) && name !== 'is' && intendedAttribute(name) !== undefined;
 
-function childrenIn({ text, offsetInFile }: SourceSlice, { start, end }: Range, as: EmbedAs) {
+/** @param isMarkup whether the children stay as they are written */
+function childrenIn({ text, offsetInFile }: SourceSlice, { start, end }: Range, isMarkup: boolean) {
   const children: FoundEmbed['children'] = { start: offsetInFile(start), end: offsetInFile(end) };
-  if (as === 'text' && start < end) {
+  if (!isMarkup && start < end) {
     // The text is a copy: a part of the page's text would keep all of it in memory.
     children.text = textOf(Buffer.from(text.slice(start, end), 'latin1').toString());
   }

@@ -56,6 +56,10 @@ export const escapeJsonInScript = (text: string): string =>
 export const escapeUrl = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, toPercentEscape);
 
+/** Escapes text for an address or a number in a URL, where `+`, `@` and `,` stand for themselves. */
+export const escapeUrlAddress = (text: string): string =>
+  escapeUrl(text).replace(/%(?:2B|40|2C)/g, decodeURIComponent);
+
 /** Escapes text for the query of a URL that writes spaces as `+`. */
 export const escapeUrlQuery = (text: string): string => escapeUrl(text).replaceAll('%20', '+');
 

@@ -3,17 +3,20 @@ import type { EmbedAs, EmbedAttributes } from './element.ts';
 import type { Layer } from './layers.ts';
 
 /**
- * The syntax of a file, which decides how the scanner reads it. `text` is any other: what it holds is told from the
- * text itself, as XML, JSON, HTML or Markdown.
+ * The syntax of a file, which decides how the scanner reads it. `text` is prose: what it holds is told from the text
+ * itself, as XML, JSON, HTML or Markdown. `other` is a syntax that we cannot write, such as YAML.
  */
-export type FileKind = 'html' | 'xml' | 'json' | 'text';
+export type FileKind = 'html' | 'xml' | 'json' | 'text' | 'other';
+
+/** What is shown in place of an embed: its HTML, its text, or its text as a URL. */
+export type ShownAs = EmbedAs | 'url';
 
 /** An embed that a scan has found. All places are byte offsets in the file. */
 export interface FoundEmbed extends Range {
   attributes: EmbedAttributes;
   /** The name of an attribute that looks like a misspelling of an embed's own, such as `parms`. */
   misspelled?: string | undefined;
-  /** The embed's children. `text` is their text, where the embed shows text and has children. */
+  /** The embed's children. `text` is their text, where they have to be encoded. */
   children: Range & { text?: string };
   /** How content is written in place of the embed. */
   format: InsertionFormat;
@@ -29,9 +32,9 @@ export interface FoundEmbed extends Range {
   paragraph?: Range | undefined;
 }
 
-/** How content is written at one place of a file: as HTML or text, and in which encodings. */
+/** How content is written at one place of a file: what of it, and in which encodings. */
 export interface InsertionFormat {
-  as: EmbedAs;
+  as: ShownAs;
   /** The encodings around the content, outermost first. */
   layers: readonly Layer[];
   /** The text of comments around the content, by which edit links find it; `undefined` for no comments. */
@@ -48,18 +51,25 @@ export type PlacedEmbed = Pick<FoundEmbed, 'start' | 'end' | 'children' | 'forma
 export type IncompleteFlaw = 'unclosed' | 'unrendered' | 'nested';
 
 /** An embed in a place where no snippet can be shown. */
-export type RefusedPlace = 'in-script' | 'in-style' | 'in-xml' | 'in-attribute';
+export type RefusedPlace = 'in-script' | 'in-unknown-script' | 'in-style' | 'in-attribute' | 'in-format';
 
 /** The reason of a warning: text that may be meant as an embed, or a file in which embeds may not work. */
-export type DoubtfulFlaw = IncompleteFlaw | 'invalid-id' | 'in-id' | 'in-code' | 'in-xhtml' | 'utf-16';
+export type DoubtfulFlaw =
+  | IncompleteFlaw
+  | 'invalid-id'
+  | 'in-id'
+  | 'in-code'
+  | 'in-xhtml'
+  | 'in-xml'
+  | 'utf-16';
 
 /** An embed that fails the build. */
 export interface EmbedFault {
   /** A byte offset in the file. */
   start: number;
   flaw: IncompleteFlaw | RefusedPlace;
-  /** The attribute's name, for `in-attribute`. */
-  attribute?: string | undefined;
+  /** The name of the attribute or the type of the script that the embed is in. */
+  holder?: string | undefined;
   /** The byte offset of the embed around it, for `nested`. */
   outer?: number | undefined;
 }

@@ -9,6 +9,7 @@ import {
   escapeNonAscii,
   escapeUnquoted,
   escapeUrl,
+  escapeUrlAddress,
   escapeUrlQuery,
   escapeXml,
   escapeXmlAttribute,
@@ -26,7 +27,9 @@ export type Layer =
   | 'json'
   | 'json-in-script'
   | 'url'
+  | 'url-address'
   | 'url-query'
+  | 'script-template'
   | 'ascii';
 
 /** How the scanner undoes an encoding. */
@@ -83,7 +86,7 @@ const urlQuery: Decoder = {
   decode: (sequence) => (sequence === '+' ? ' ' : decodePercentEscape(sequence)),
 };
 
-/** Matches nothing: `ascii` has no escapes of its own, but writes those of the other layers. */
+/** Matches nothing, for layers without escapes of their own. */
 const nothing: Decoder = { escaped: /(?!)/g, decode: (sequence) => sequence };
 
 /** The encodings that can be around an embed. Several are read alike, and written differently. */
@@ -105,8 +108,12 @@ export const layers: Readonly<Record<Layer, Codec>> = {
   'json-in-script': { ...json, encode: escapeJsonInScript },
   /** Part of a URL. */
   url: { ...url, encode: escapeUrl },
+  /** Part of the address in `mailto:`, `tel:` and the like. */
+  'url-address': { ...url, encode: escapeUrlAddress },
   /** Part of the query of a URL that writes spaces as `+`. */
   'url-query': { ...urlQuery, encode: escapeUrlQuery },
+  /** HTML in a script, which ends at `</script`: content with that is refused (content/prepare-snippet.ts). */
+  'script-template': { ...nothing, encode: (text) => text },
   /** Outermost in a file that declares another encoding than UTF-8. Only for writing: nothing is decoded. */
   ascii: { ...nothing, encode: escapeNonAscii },
 };

@@ -8,6 +8,8 @@ export interface MarkupContext {
   inIsland: boolean;
   /** The language at the place: the value of the nearest `lang`. */
   lang: string | undefined;
+  /** Whether only text is shown at the place, although it is among elements: as in SVG. */
+  showsText: boolean;
   /** The start tags of the embed, the heading and the link around the place. */
   embed?: Tag;
   heading?: Tag;
@@ -30,6 +32,8 @@ registerChange('astro-slot astro-static-slot template', () => ({ inIsland: false
 registerChange('h1 h2 h3 h4 h5 h6', (heading) => ({ heading }));
 registerChange('a', (link) => ({ link }));
 registerChange('script style', (holder) => ({ holder }));
+registerChange('svg math option', () => ({ showsText: true }));
+registerChange('foreignobject', () => ({ showsText: false }));
 
 /** Returns what an element of HTML changes for the places inside it. */
 export const contextChangeOf = (tag: Tag): Partial<MarkupContext> | undefined =>

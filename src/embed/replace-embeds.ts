@@ -8,6 +8,8 @@ export interface SnippetContent {
   html: string;
   /** The text of the HTML. */
   text: string;
+  /** The text as a URL: adapted to the site as the links in snippets are. `text` if absent. */
+  url?: string | undefined;
   /** Whether the HTML would swallow what follows it, as an unclosed comment does. An unclosed `<b>` does not. */
   leavesOpen?: true | undefined;
 }
@@ -20,7 +22,7 @@ export interface ComposedContent {
 
 /** Writes content in the format of its place: encoded, and between two comments if edit links need them. */
 export function compose(content: SnippetContent, { as, layers, mark }: InsertionFormat): ComposedContent {
-  const encoded = encode(content[as], layers);
+  const encoded = encode(content[as] ?? content.text, layers);
   // HTML that leaves something open would swallow the second mark, as part of a tag or as text on the page.
   const isMarked = mark !== undefined && !(as === 'html' && content.leavesOpen);
   const written = isMarked ? `<!--snippet ${mark}-->${encoded}<!--/snippet ${mark}-->` : encoded;
@@ -55,7 +57,7 @@ export function replaceEmbeds<Embed extends PlacedEmbed>(
 }
 
 function childrenOf(page: string, { children, format, paragraph }: PlacedEmbed): ComposedContent {
-  if (format.as === 'text') {
+  if (format.as !== 'html' || children.text !== undefined) {
     return { text: toByteString(encode(children.text ?? '', format.layers)), isBlock: false };
   }
   const text = page.slice(children.start, children.end);

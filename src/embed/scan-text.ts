@@ -13,8 +13,17 @@ export const brokenOpening: RegExp = /<snippet-embed(?![\w.:\t\n\f\r />-])/i;
 const embedOpening = /(?=<snippet-embed[\t\n\f\r />])/i;
 const embedClosing = /<\/snippet-embed[\t\n\f\r ]*>/gi;
 
-/** Scans text whose only markup is embeds, as in titles and attributes. The embeds may be encoded once more. */
-export function scanText(source: SourceSlice): void {
+/** Matches the end tag of an embed that was damaged, or a tag that a line break has cut. */
+const damagedTag = /<\/snippet-|<\/?sn[ipetmbd-]*=?[\r\n]/i;
+
+/** Scans part of a text that was decoded, and whose syntax has to be told from the text. */
+export type ScanDecoded = (source: SourceSlice) => void;
+
+/**
+ * Scans text whose only markup is embeds, as in titles and attributes. The embeds may be encoded once more: what is
+ * decoded is scanned by `scanDecoded`, from where the encoding begins.
+ */
+export function scanText(source: SourceSlice, scanDecoded: ScanDecoded = scanText): void {
   const { text, offsetInFile, results } = source;
   const component = text.search(unrenderedComponentTag);
   if (component !== -1) reportIncomplete(source, offsetInFile(component), 'unrendered');
@@ -26,15 +35,19 @@ export function scanText(source: SourceSlice): void {
   for (const { length } of text.split(embedOpening)) {
     const piece = slice(source, { start, end: start + length });
     const embedEnd = embedOpening.test(piece.text) ? scanEmbed(piece) : 0;
-    scanEncoded(slice(piece, { start: embedEnd, end: length }));
+    scanEncoded(slice(piece, { start: embedEnd, end: length }), scanDecoded);
     start += length;
   }
 }
 
-/** Scans scripts and styles, where no embed can work: each embed is a fault, which fails the build. */
-export function scanCode(source: SourceSlice, flaw: RefusedPlace, attribute?: string): void {
+/**
+ * Scans code, and files of an unknown syntax, where no embed can work: each embed is a fault, which fails the build.
+ *
+ * @param holder the name of the attribute, or the type of the script, that holds the text
+ */
+export function scanCode(source: SourceSlice, flaw: RefusedPlace, holder?: string): void {
   for (const start of findStarts(decodeThrough(source, 'json'), scanText)) {
-    source.results.faults.push({ start, flaw, attribute });
+    source.results.faults.push({ start, flaw, holder });
   }
 }
 
@@ -48,24 +61,48 @@ function scanEmbed(source: SourceSlice) {
   }
 
   const end = tag && matchEnd(embedClosing, text, tag.end);
-  if (!end) {
+  const endTag = end && { start: text.lastIndexOf('<', end - 1), end };
+  // A damaged tag among the children may be the real end: what is behind it is not part of the embed.
+  if (!endTag || damagedTag.test(text.slice(tag.end, endTag.start))) {
     reportIncomplete(source, source.offsetInFile(0), 'unclosed');
     return 1 + elementName.length;
   }
-  addEmbed(source, tag, { start: text.lastIndexOf('<', end - 1), end });
-  return end;
+  addEmbed(source, tag, endTag);
+  return endTag.end;
 }
 
 const escapedEmbed = /&(?:amp;|#0*38;|#x0*26;)*(?:lt|#0*60|#x0*3c);?snippet(?:-embed|[\t\n\f\r ])/i;
-const percentEncodedEmbed = /%(?:25)*3csnippet-embed[^\s"<>&]*/gi;
+const percentEncodedEmbed = /%(?:25)*3csnippet-embed/i;
+/** Matches the characters of a URL, which what is percent-encoded consists of. */
+const urlCharacters = /[^\s"<>\\^`{|}]+/g;
+/** Matches up to where a value in a URL begins: behind the comma of a `data:` URL, a `=`, or the last slash. */
+const beforeValue = /^(?:data:[^,]*,|[^=]*=|.*[/?#])/s;
 
 /** Scans text for embeds that are escaped once more, or are part of a URL. */
-function scanEncoded(source: SourceSlice) {
+function scanEncoded(source: SourceSlice, scanDecoded: ScanDecoded) {
   const { text } = source;
   if (!mayContainEmbed(text)) return;
-  if (escapedEmbed.test(text)) scanText(decodeThrough(source, 'html-text'));
-  for (const { 0: encoded, index: start } of text.matchAll(percentEncodedEmbed)) {
-    const layer = /embed\+/i.test(encoded) ? 'url-query' : 'url';
-    scanText(decodeThrough(slice(source, { start, end: start + encoded.length }), layer));
+  if (escapedEmbed.test(text)) scanDecoded(decodeThrough(source, 'html-text'));
+  if (!percentEncodedEmbed.test(text)) return;
+  for (const { 0: run, index: start } of text.matchAll(urlCharacters)) {
+    if (percentEncodedEmbed.test(run))
+      scanUrlRun(slice(source, { start, end: start + run.length }), scanDecoded);
   }
 }
+
+/** Scans the values of a URL that are percent-encoded. One may be all of the text, as JSON from `encodeURI` is. */
+function scanUrlRun(source: SourceSlice, scanDecoded: ScanDecoded) {
+  const { text } = source;
+  if (/^%(?:7b|5b|22)/i.test(text)) return scanDecoded(decodeThrough(source, layerOfUrl(text)));
+
+  for (const { 0: value, index } of text.matchAll(/[^&#]+/g)) {
+    const embed = value.search(percentEncodedEmbed);
+    if (embed === -1) continue;
+    // The embed itself may contain unencoded `=` and `/`, so only what is before it is searched for the value's begin.
+    const before = beforeValue.exec(value.slice(0, embed))?.[0] ?? '';
+    const encoded = slice(source, { start: index + before.length, end: index + value.length });
+    scanDecoded(decodeThrough(encoded, layerOfUrl(value)));
+  }
+}
+
+const layerOfUrl = (encoded: string) => (/embed\+/i.test(encoded) ? 'url-query' : 'url');

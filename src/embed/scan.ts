@@ -10,8 +10,11 @@ import { elementName, embedNamePattern, embedSlugPattern, mayContainEmbed } from
 import type { FileKind, ScanResults } from './found-embed.ts';
 import type { Layer } from './layers.ts';
 import { contextChangeOf, type MarkupContext } from './markup-context.ts';
+import { defaultAsIn } from './places.ts';
 import { brokenOpening, scanCode, scanText, unrenderedComponentTag } from './scan-text.ts';
+import { scanUrl } from './scan-url.ts';
 import { decodeThrough, findStarts, reportIncomplete, type SourceSlice, slice } from './source-slice.ts';
+import { exampleAttributes, isCodeAttribute, scriptSyntaxOf, urlSyntaxOf, xmlSyntaxOf } from './syntax.ts';
 
 /**
  * Finds every embed in a file, in any encoding. Leaves out examples: code, comments, and elements with
@@ -37,19 +40,43 @@ export function scan(file: Buffer, kind: FileKind): ScanResults {
     defaultAs: 'html',
   };
 
-  if (!mayContainEmbed(text)) {
+  if (kind === 'other') scanOtherFormat(whole);
+  else if (!mayContainEmbed(text)) {
     const isUtf16 = /^(?:\xff\xfe|\xfe\xff)/.test(text) && embedNamePattern.test(text.replaceAll('\0', ''));
     if (isUtf16) results.warnings.push({ flaw: 'utf-16', start: 0 });
   } else if (kind === 'json') scanJson(whole);
   else if (kind === 'text') scanString(whole);
   else scanMarkup(whole, kind === 'xml');
-  applyDeclarations(whole);
+  if (kind === 'html' || kind === 'xml') applyDeclarations(whole);
 
   for (const list of [results.embeds, results.faults, results.warnings]) {
     list.sort((a, b) => a.start - b.start);
   }
   return results;
 }
+
+/**
+ * Scans a file whose name does not say what it holds. If its text is one that we can write, it is scanned as such.
+ * In any other, such as YAML, each embed is a fault: what replaced it would have to be escaped as the format demands.
+ */
+function scanOtherFormat(source: SourceSlice) {
+  const { text, results } = source;
+  if (/^\s*<(?:!doctype html|html)[\s>]/i.test(text)) scanMarkup({ ...source, needsEscapedText: true });
+  else if (/^\s*<\?xml\s/.test(text)) scanMarkup(source, true);
+  else if (mayContainEmbed(text) && isJson(text)) scanJson(source);
+  else
+    for (const { index } of text.matchAll(anyOpening))
+      results.faults.push({ start: index, flaw: 'in-format' });
+}
+
+/**
+ * Matches where the tag of an embed begins, in any encoding. Its name may be cut, as some formats, such as
+ * calendars, break long lines anywhere.
+ */
+const anyOpening = new RegExp(
+  `(?:<|lt;|#0*60;?|3c;?)${[...elementName].join('(?:=?\\r?\\n[ \\t]?)?')}`,
+  'gi',
+);
 
 /** Scans HTML, where embeds are elements, or XML, where embeds are encoded in text. */
 function scanMarkup(source: SourceSlice, isXml = false) {
@@ -62,11 +89,6 @@ const hasLang = /lang\s*=/i;
 
 const whiteSpace = /[\t\n\f\r ]*/y;
 const paragraphEndTag = /[\t\n\f\r ]*<\/p(?:[\t\n\f\r /][^>]*)?>/iy;
-
-/** Matches the type of a script whose text is JSON. */
-const dataScripts = /[/+]json\s*$|^\s*(?:importmap|speculationrules)\s*$/i;
-/** Matches the elements of XML whose text is not HTML: titles and images. */
-const plainXmlElements = /(?:^|:)(?:title|svg)$/;
 
 const noAttributes: readonly Attribute[] = [];
 
@@ -102,7 +124,7 @@ class MarkupScanner implements MarkupVisitor<MarkupContext> {
 
   scan(): void {
     const { text, lang, offsetInFile, results } = this.#source;
-    walk<MarkupContext>(text, { isExample: false, inIsland: false, lang }, this);
+    walk<MarkupContext>(text, { isExample: false, inIsland: false, showsText: false, lang }, this);
 
     for (const linkText of this.#linkTexts) {
       if (!this.#quotesHeading(linkText)) this.#scanRange(linkText.range, linkText.context, linkText.kind);
@@ -131,11 +153,13 @@ class MarkupScanner implements MarkupVisitor<MarkupContext> {
     const context = lang === outside.lang ? outside : { ...outside, lang };
     for (const attribute of attributes) {
       if (mayContainEmbed(attribute.value)) {
-        this.#scanInside(context, (source) => scanAttribute(source, attribute, this.isXml));
+        this.#scanInside(context, (source) =>
+          scanAttribute(source, { tag, attributes, attribute }, this.isXml),
+        );
       }
     }
 
-    if (this.isXml) return plainXmlElements.test(name) ? { ...context, holder: tag } : context;
+    if (this.isXml) return xmlSyntaxOf(name, undefined) ? { ...context, holder: tag } : context;
     return change ? { ...context, ...change } : context;
   }
 
@@ -183,18 +207,22 @@ class MarkupScanner implements MarkupVisitor<MarkupContext> {
   #openEmbed(tag: Tag, context: MarkupContext): MarkupContext | undefined {
     const { offsetInFile, results } = this.#source;
     const { isExample, embed } = context;
-    if (this.isXml && !isExample) results.faults.push({ flaw: 'in-xml', start: offsetInFile(tag.start) });
-    else if (embed) this.#reportIncomplete(tag.start, 'nested', embed);
+    if (this.isXml && !isExample) results.warnings.push({ flaw: 'in-xml', start: offsetInFile(tag.start) });
+    if (embed) this.#reportIncomplete(tag.start, 'nested', embed);
     else if (!isExample && tag.isSelfClosing)
       this.#addElement(tag, context, { start: tag.end, end: tag.end });
 
     if (tag.isSelfClosing) return undefined;
-    if (this.isXml || isExample) return context;
+    if (isExample) return context;
     return embed ? { ...context, isExample: true } : { ...context, embed: tag };
   }
 
-  #addElement(tag: Tag, { inIsland, heading, lang }: MarkupContext, endTag: Range) {
-    addEmbed({ ...this.#source, lang }, tag, endTag, {
+  #addElement(tag: Tag, { inIsland, heading, holder, lang, showsText }: MarkupContext, endTag: Range) {
+    const defaultAs = this.isXml || showsText ? defaultAsIn('textElement') : this.#source.defaultAs;
+    const isHtmlTitle = this.isXml && holder !== undefined && this.#xmlSyntax(holder) === 'html-title';
+    const needsEscapedText = this.isXml ? isHtmlTitle : this.#source.needsEscapedText;
+    addEmbed({ ...this.#source, defaultAs, needsEscapedText, lang }, tag, endTag, {
+      isXml: this.isXml,
       inIsland,
       inHeading: !!heading && this.#attribute(heading, 'id') !== undefined,
       inParagraph: !!this.#paragraph,
@@ -251,16 +279,34 @@ class MarkupScanner implements MarkupVisitor<MarkupContext> {
 
   /** Scans text by the element that holds it. */
   #scanTextNode(source: SourceSlice, { holder }: MarkupContext, kind: TextKind) {
-    if (kind === 'text' || kind === 'cdata') {
-      const textLayer = this.isXml ? 'xml-text' : 'html-text';
-      const decoded = decodeThrough(source, kind === 'cdata' ? 'cdata' : textLayer);
-      if (!this.isXml || holder) scanText(decoded);
-      else scanString({ ...decoded, defaultAs: 'html', needsEscapedText: true });
-    } else if (kind === 'rcdata') scanText(source);
-    else if (holder?.name === 'style') scanCode(source, 'in-style');
-    else if (!holder) return;
-    else if (!dataScripts.test(this.#attribute(holder, 'type') ?? '')) scanCode(source, 'in-script');
-    else scanJson({ ...source, defaultAs: 'text', needsEscapedText: false }, true);
+    if (kind === 'rcdata') scanText(source, scanShown);
+    else if (kind === 'raw') this.#scanRawText(source, holder);
+    else if (this.isXml)
+      this.#scanXmlText(decodeThrough(source, kind === 'cdata' ? 'cdata' : 'xml-text'), holder);
+    else scanShown(decodeThrough(source, kind === 'cdata' ? 'cdata' : 'html-text'));
+  }
+
+  #scanXmlText(source: SourceSlice, holder: Tag | undefined) {
+    const syntax = holder && this.#xmlSyntax(holder);
+    if (syntax === 'url') scanUrl(source, 'url', scanDecodedValue);
+    else if (syntax) scanText({ ...source, needsEscapedText: syntax === 'html-title' });
+    else scanString({ ...source, defaultAs: defaultAsIn('xmlText'), needsEscapedText: true });
+  }
+
+  /** Scans scripts and styles. Browsers do not show what is in other elements with raw text. */
+  #scanRawText(source: SourceSlice, holder: Tag | undefined) {
+    if (holder?.name === 'style') return scanCode(source, 'in-style');
+    if (!holder) return;
+    const type = this.#attribute(holder, 'type');
+    const syntax = scriptSyntaxOf(type);
+    if (syntax === 'code') scanCode(source, 'in-script');
+    else if (syntax === 'unknown') scanCode(source, 'in-unknown-script', type);
+    else if (syntax === 'json') {
+      scanJson({ ...source, defaultAs: defaultAsIn('jsonScript'), needsEscapedText: false }, true);
+    } else {
+      const template = decodeThrough(source, 'script-template');
+      scanMarkup({ ...template, defaultAs: defaultAsIn('templateScript'), needsEscapedText: true });
+    }
   }
 
   /** Whether a link's text repeats code of the heading it leads to, as in a table of contents: an example. */
@@ -269,6 +315,10 @@ class MarkupScanner implements MarkupVisitor<MarkupContext> {
     return this.#headingCodes.some(
       ({ url, code }) => url === target && this.#decodedText(range).includes(code),
     );
+  }
+
+  #xmlSyntax(holder: Tag) {
+    return xmlSyntaxOf(holder.name, this.#attribute(holder, 'type'));
   }
 
   #attribute(tag: Tag, name: string) {
@@ -290,29 +340,29 @@ const isIgnoreMark = ({ name }: Attribute) => name === 'data-snippets-ignore';
 /** Resolves a URL on a page, to compare it with others. The page's own URL is unknown, and made up. */
 const urlOnPage = (url: string) => URL.parse(url, 'https://page.invalid')?.href;
 
-/** The attributes in which copy buttons keep code, so embeds in them are examples. */
-const codeAttributes = new Set(['data-code', 'data-clipboard-text']);
-/** Matches the attributes whose values are code that runs: handlers, directives and styles. */
-const refusedAttributes = /^(?:on|x-|v-|[:@]|style$)/;
+/** An attribute that may hold embeds, with the others of its tag. */
+interface HeldAttribute {
+  tag: Tag;
+  attributes: readonly Attribute[];
+  attribute: Attribute;
+}
 
-/**
- * Whether a URL runs a script. Its scheme alone is parsed: content put into the rest could make the rest valid. A parser
- * knows what browsers skip, such as a line break in `java&NewLine;script:`.
- */
-const runsAsUrl = (url: string) => URL.parse(url.slice(0, url.indexOf(':') + 1))?.protocol === 'javascript:';
-
-function scanAttribute(source: SourceSlice, attribute: Attribute, isXml: boolean) {
+function scanAttribute(source: SourceSlice, { tag, attributes, attribute }: HeldAttribute, isXml: boolean) {
   const { name, quote, start, end } = attribute;
-  if (codeAttributes.has(name)) return;
+  if (exampleAttributes.has(name)) return;
 
   const { embeds } = source.results;
   const countBefore = embeds.length;
   const value = decodeThrough(slice(source, attribute), attributeLayer(quote, isXml));
-  if (refusedAttributes.test(name) || runsAsUrl(value.text)) {
-    scanCode(value, 'in-attribute', name);
-  } else if (name === 'srcdoc') scanMarkup({ ...value, defaultAs: 'html', needsEscapedText: true });
-  else if (name.startsWith('data-') || isJson(value.text)) scanString({ ...value, defaultAs: 'text' });
-  else scanText(value);
+  const isRefresh = () => valueIn(attributes, 'http-equiv')?.trim().toLowerCase() === 'refresh';
+  const urlSyntax = urlSyntaxOf(tag.name, name, isRefresh);
+  if (isCodeAttribute(name, value.text)) scanCode(value, 'in-attribute', name);
+  else if (name === 'srcdoc') {
+    scanMarkup({ ...value, defaultAs: defaultAsIn('element'), needsEscapedText: true });
+  } else if (urlSyntax) scanUrl(value, urlSyntax, scanDecodedValue);
+  else if (name.startsWith('data-') || isJson(value.text))
+    scanString({ ...value, defaultAs: defaultAsIn('data') });
+  else scanText(value, scanDecodedValue);
 
   // Content that is all of an unquoted value gets quotes: an empty one would swallow the next attribute.
   const embed = embeds[countBefore];
@@ -320,6 +370,25 @@ function scanAttribute(source: SourceSlice, attribute: Attribute, isXml: boolean
   if (quote || !isWhole) return;
   const layers = embed.format.layers.with(source.layers.length, 'html-unquoted-whole');
   embed.format = { ...embed.format, layers };
+}
+
+/** Scans a value that was decoded, as that of a URL's query: JSON, HTML or text. */
+function scanDecodedValue(source: SourceSlice) {
+  if (isJson(source.text) || hasOtherTags(source.text))
+    scanString({ ...source, defaultAs: defaultAsIn('data') });
+  else scanText(source, scanDecodedValue);
+}
+
+/** Whether text has tags of elements other than embeds, and so is HTML. Text without may be plain text. */
+const hasOtherTags = (text: string) => startTags(text).some(({ name }) => name !== elementName);
+
+/** Scans text as it is shown, where `&lt;b&gt;` is no tag: JSON, or text without tags. */
+function scanShown(source: SourceSlice) {
+  if (isJson(source.text)) return scanJson({ ...source, defaultAs: defaultAsIn('data') });
+  scanText(source, (decoded) => {
+    if (decoded.layers.at(-1) === 'html-text') scanShown(decoded);
+    else scanDecodedValue(decoded);
+  });
 }
 
 function attributeLayer(quote: string, isXml: boolean): Layer {
@@ -335,8 +404,7 @@ function scanString(source: SourceSlice) {
   // Pages, and texts of XML such as the description of a feed, are HTML, where backticks are no code.
   const code = source.isPage || source.needsEscapedText ? [] : findCode(source.text);
   const text = withoutCodeSpans(source.text, code);
-  // Text with other tags than those of embeds is HTML. Text without may be plain text.
-  const isHtml = source.needsEscapedText || startTags(text).some(({ name }) => name !== elementName);
+  const isHtml = source.needsEscapedText || hasOtherTags(text);
   scanMarkup({ ...source, text, needsEscapedText: isHtml });
 
   // An embed in doubtful code is a warning only: if the text is HTML, backticks and fences make no examples.

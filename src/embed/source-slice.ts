@@ -38,6 +38,17 @@ export function slice(source: SourceSlice, { start, end }: Range): SourceSlice {
   };
 }
 
+/** Finds the offset in a slice of a byte of the file, by binary search: the reverse of `offsetInFile`. */
+export function offsetInSlice({ text, offsetInFile }: SourceSlice, fileOffset: number): number {
+  let low = 0;
+  for (let high = text.length; low < high; ) {
+    const middle = (low + high) >> 1;
+    if (offsetInFile(middle) < fileOffset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /** The most layers that a slice can have. No page needs more, and decoding each takes time. */
 const maxLayers = 6;
 

@@ -33,7 +33,9 @@ const siteErrors = {
     hint: 'Put the embed into HTML or a data attribute, and let the script read it there.',
   },
   'embed-in-attribute': { hint: 'Put the embed into a data attribute, and let the code read it there.' },
-  'embed-in-xml': { hint: 'Escape the embed, or put it into a CDATA section.' },
+  'embed-in-format': {
+    hint: 'Put the content into the file with your own code: `(await getEntry("snippets", 42)).data.text` of a collection, escaped as the format needs. If it is an example, name the file in the option exclude.',
+  },
   'embed-lost': {
     hint: 'Look for it in the slot of a server island, in code such as <pre>, in an excluded file, and in a component that discards its children. Sanitizers have to let `snippet-embed` through.',
   },

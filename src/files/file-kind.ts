@@ -7,6 +7,7 @@ export type AnyFileKind = FileKind | 'code' | 'compressed' | 'binary';
 const kindsByExtension: [kind: AnyFileKind, extensions: RegExp][] = [
   ['html', /^\.(?:html?|xhtml)$/i],
   ['xml', /^\.(?:xml|rss|atom|rdf|svg|xslt?|kml|gpx|opml)$/i],
+  ['text', /^\.(?:txt|text|md|markdown|mdx|mdown|mkd)$/i],
   ['json', /^\.(?:json|jsonl|ndjson|webmanifest|geojson|jsonld)$/i],
   ['code', /^\.(?:[cm]?js|css|map)$/i],
   // Servers may send a compressed file in the place of the file beside it.
@@ -17,8 +18,8 @@ const kindsByExtension: [kind: AnyFileKind, extensions: RegExp][] = [
   ],
 ];
 
-/** Tells a file's kind by its extension. An unknown extension counts as text, so that the file is searched. */
+/** Tells a file's kind by its extension. A file with an unknown extension is searched: an embed in it is refused. */
 export function fileKind(name: string): AnyFileKind {
   const extension = extname(name);
-  return kindsByExtension.find(([, extensions]) => extensions.test(extension))?.[0] ?? 'text';
+  return kindsByExtension.find(([, extensions]) => extensions.test(extension))?.[0] ?? 'other';
 }

@@ -86,7 +86,7 @@ export function pageInliner(options: InlineOptions): InlinePage {
   /** Allows what is inlined in the policies of a page, both in its headers and in its own elements. */
   const editPolicies = (name: string, generated: Buffer, embeds: readonly FileEmbed[]): EditedPolicies => {
     const inlinedAsHtml = embeds.flatMap(({ format, request }) =>
-      format.as === 'text' ? [] : (snippets.get(request.key) ?? []),
+      format.as !== 'html' ? [] : (snippets.get(request.key) ?? []),
     );
     if (!changesPolicies && !inlinedAsHtml.some(isRestricted)) return noPolicies;
     const sources = sourcesOf(inlinedAsHtml, rules);

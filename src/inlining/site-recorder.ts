@@ -31,13 +31,15 @@ export class SiteRecorder {
   constructor(site: GeneratedSite, { uses }: ScannedSite, snippets: FetchedSnippets) {
     const { settings, directory, previousManifest, fetcher, astro } = site;
     const linked = linkSnippets(settings, uses, snippets);
-    const recordedSnippets = uses.map(({ request, asHtml }): RecordedSnippet => {
+    const recordedSnippets = uses.map(({ request, asHtml, asUrl, inTemplate }): RecordedSnippet => {
       const snippet = snippets.get(request.key);
       return {
         ...request,
         content: snippet && toRecordedContent(snippet, linked?.[request.id]?.name),
         missing: fetcher.missing.has(request.key) || undefined,
         asText: !asHtml || undefined,
+        asUrl: asUrl || undefined,
+        inTemplate: inTemplate || undefined,
       };
     });
     this.#uses = uses;

@@ -108,8 +108,15 @@ export function currentLinks(
 export function usesFromManifest(manifest: Manifest): SnippetUse[] {
   const uses = findUsage(manifest).map(({ recorded, pages, collections }): SnippetUse => {
     const places = [...pages, ...collections.map(entryName)];
-    const asHtml = !recorded.asText;
-    return { request: recorded, places, placesWithoutChildren: places, optionalPlaces: new Set(), asHtml };
+    return {
+      request: recorded,
+      places,
+      placesWithoutChildren: places,
+      optionalPlaces: new Set(),
+      asHtml: !recorded.asText,
+      asUrl: recorded.asUrl,
+      inTemplate: recorded.inTemplate,
+    };
   });
   for (const { name, optional = [] } of manifest.files) {
     for (const index of optional) uses[index]?.optionalPlaces?.add(name);

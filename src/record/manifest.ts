@@ -104,6 +104,10 @@ export interface RecordedSnippet extends SnippetRequest {
   missing?: true | undefined;
   /** Whether all embeds show the snippet as text, so that no rules for HTML apply. */
   asText?: true | undefined;
+  /** Whether an embed shows the snippet as a whole URL. */
+  asUrl?: true | undefined;
+  /** Whether an embed is in a script with a template. */
+  inTemplate?: true | undefined;
 }
 
 /** The content of a snippet, as it was fetched. */

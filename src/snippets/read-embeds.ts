@@ -80,10 +80,10 @@ export function readEmbeds(file: ReadableFile, uses: SnippetUses): EmbedReading 
 }
 
 function refuseFault(fault: EmbedFault, bytes: Buffer, lineOf: LineOf): RefusedEmbed {
-  const { start, flaw, outer = 0, attribute = '' } = fault;
+  const { start, flaw, outer = 0, holder = '' } = fault;
   const { code, text } = faultTexts[flaw];
   // The replacements are functions, so that `$&` in the name of an attribute stays as it is.
-  const message = text.replace('{line}', () => `${lineOf(outer)}`).replace('{attribute}', () => attribute);
+  const message = text.replace('{line}', () => `${lineOf(outer)}`).replace('{holder}', () => holder);
   return { start, code, message, id: idAt(bytes, start) };
 }
 
@@ -100,6 +100,8 @@ function readEmbed(embed: FoundEmbed, file: ReadableFile, uses: SnippetUses): Fi
     hasChildren: !showsSnippets && children !== noChildren,
     isOptional: (attributes.optional ?? 'false') !== 'false',
     asHtml: format.as === 'html',
+    asUrl: format.as === 'url',
+    inTemplate: format.layers.includes('script-template'),
   });
   const written = writtenRequest.key === request.key ? undefined : writtenRequest.key;
   // Attributes are left out: as parts of the page's text, they would keep all of it in memory. Fields are

@@ -10,7 +10,7 @@ import type { RecordedImages, SiteImages } from '../images/site-images.ts';
 import { isWithoutKey, requireConnection, withoutKeyWarning } from '../settings/connection.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type Answer, AnswerSource, type AnswerSourceOptions } from './answers.ts';
-import type { SnippetDisplay, SnippetUse } from './snippet-use.ts';
+import { displayKey, type SnippetDisplay, type SnippetUse } from './snippet-use.ts';
 import { TimeLimit } from './time-limit.ts';
 
 /** An answer of the service, with its content prepared for pages. */
@@ -63,11 +63,8 @@ export class SnippetFetcher {
   readonly #settings: Settings;
   readonly #options: FetcherOptions;
   readonly #images: Promise<SiteImages> | undefined;
-  /** Prepared answers, by the rules for HTML and for text, so that each answer is prepared once for each. */
-  readonly #prepared = {
-    html: new WeakMap<Answer, Promise<FetchedSnippet>>(),
-    text: new WeakMap<Answer, Promise<FetchedSnippet>>(),
-  };
+  /** Prepared answers, by how they are displayed, so that each answer is prepared once for each display. */
+  readonly #prepared = new Map<string, WeakMap<Answer, Promise<FetchedSnippet>>>();
   readonly answers: AnswerSource;
   /** Whether embeds show their children because there is no API key. */
   showsChildren = false;
@@ -131,7 +128,9 @@ export class SnippetFetcher {
   /** Gets one snippet. @throws SnippetError or SiteError */
   async get(display: SnippetDisplay): Promise<FetchedSnippet> {
     const answer = await this.answers.get(display.request);
-    const preparedAnswers = this.#prepared[display.asHtml ? 'html' : 'text'];
+    const key = displayKey(display);
+    const preparedAnswers = this.#prepared.get(key) ?? new WeakMap<Answer, Promise<FetchedSnippet>>();
+    this.#prepared.set(key, preparedAnswers);
     const prepared = preparedAnswers.get(answer) ?? this.#applyRules(answer, display);
     preparedAnswers.set(answer, prepared);
     return prepared;

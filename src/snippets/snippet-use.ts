@@ -6,7 +6,15 @@ export interface SnippetDisplay {
   request: SnippetRequest;
   /** Whether the content is displayed as HTML anywhere. Otherwise every place displays its text. */
   asHtml: boolean;
+  /** Whether the text is displayed as a whole URL anywhere. */
+  asUrl?: boolean | undefined;
+  /** Whether the content is displayed in a script with a template anywhere. */
+  inTemplate?: boolean | undefined;
 }
+
+/** Returns a string that is the same for displays to which the same rules apply. */
+export const displayKey = ({ asHtml, asUrl, inTemplate }: SnippetDisplay): string =>
+  [asHtml && 'html', asUrl && 'url', inTemplate && 'template'].filter(Boolean).join(' ');
 
 /** A snippet, and the files and collection entries (its places) that need it. */
 export interface SnippetUse extends PlacedRequest, SnippetDisplay {}
@@ -21,6 +29,10 @@ interface UseOptions {
   isOptional?: boolean | undefined;
   /** Whether the place displays the snippet as HTML, and not as text. @default true */
   asHtml?: boolean | undefined;
+  /** Whether the place displays the snippet as a whole URL. @default false */
+  asUrl?: boolean | undefined;
+  /** Whether the place is in a script with a template. @default false */
+  inTemplate?: boolean | undefined;
 }
 
 /**
@@ -33,7 +45,7 @@ export function addUse(
   uses: SnippetUses,
   request: SnippetRequest,
   place: string,
-  { hasChildren = false, isOptional = false, asHtml = true }: UseOptions = {},
+  { hasChildren = false, isOptional = false, asHtml = true, asUrl, inTemplate }: UseOptions = {},
 ): SnippetUse {
   let use = uses.get(request.key);
   if (!use) {
@@ -49,5 +61,7 @@ export function addUse(
   if (isNewPlace) places.push(place);
   if (!hasChildren && placesWithoutChildren.at(-1) !== place) placesWithoutChildren.push(place);
   use.asHtml ||= asHtml;
+  if (asUrl) use.asUrl = true;
+  if (inTemplate) use.inTemplate = true;
   return use;
 }

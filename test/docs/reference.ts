@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import ts from 'typescript';
 import { exitCodes } from '../../src/cli/terminal/exit-codes.ts';
+import { places } from '../../src/embed/places.ts';
 import { consequenceOf, type ErrorCode, errorTable } from '../../src/failures/error-table.ts';
 import { environmentVariables } from '../../src/settings/environment.ts';
 import { readmeLines } from '../bench/page.ts';
@@ -236,6 +237,25 @@ function escapeTags(text: string): string {
   );
 }
 
+const shownNames = {
+  html: 'the content',
+  text: 'its text',
+  url: 'its text, as a URL',
+  nothing: 'fails the build',
+};
+
+/** What is shown where, as a table. */
+function placesTable(): string {
+  const rows = Object.values(places).map(({ where, shows, encoding }) => [
+    where,
+    shownNames[shows],
+    encoding,
+  ]);
+  return [['place', 'shows', 'encoding'], ['-----', '-----', '--------'], ...rows]
+    .map((cells) => `| ${cells.join(' | ')} |`.replaceAll('|  |', '| |'))
+    .join('\n');
+}
+
 /** The generated parts of the pages, by name. */
 export function reference(): Map<string, string> {
   return new Map([
@@ -245,6 +265,7 @@ export function reference(): Map<string, string> {
     ['flags', flagSections()],
     ['commands', commandsList()],
     ['errors', errorSections()],
+    ['places', placesTable()],
     ['how-fast', readmeLines(JSON.parse(readFileSync(fullResult, 'utf8')))],
   ]);
 }

@@ -167,7 +167,7 @@ const inside: Record<Wrapping['holds'], Wrapping[]> = {
   // Nothing is wrapped in text, such as a title that is escaped twice.
   text: [],
 };
-const atRoot: Record<FileKind, Wrapping[]> = { html: inHtml, xml, json, text: inHtml };
+const atRoot: Record<FileKind, Wrapping[]> = { html: inHtml, xml, json, text: inHtml, other: [] };
 
 /** A kind of file with up to three wrappings, outermost first. */
 const spelling = fc.constantFrom<FileKind>('html', 'xml', 'json', 'text').chain((kind) => {

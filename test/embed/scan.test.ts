@@ -46,7 +46,7 @@ test.for([
 test.for([
   ['noscript', `<noscript>${embed}</noscript>`, false],
   ['template', `<template>${embed}</template>`, false],
-  ['an svg title', `<svg><title>${embed}</title></svg>`, false],
+  ['an svg title', `<svg><title>${embed}</title></svg>`, true],
   ['title', `<title>a ${embed} b</title>`, true],
   ['TITLE', `<TITLE>${embed}</TITLE>`, true],
   ['textarea', `<textarea>\n${embed}</textarea>`, true],
@@ -208,7 +208,7 @@ describe('examples stay', () => {
   });
 });
 
-test.for<[what: string, html: string, flaw: string, attribute?: string]>([
+test.for<[what: string, html: string, flaw: string, holder?: string]>([
   ['in a script', `<script>const a = '${embed}';</script>`, 'in-script'],
   ['in a JS string', `<script>"\\u003Csnippet-embed id=\\"1\\"><\\/snippet-embed>"</script>`, 'in-script'],
   ['in a module', `<script type="module">'${embed}'</script>`, 'in-script'],
@@ -237,9 +237,9 @@ test.for<[what: string, html: string, flaw: string, attribute?: string]>([
     'href',
   ]),
   ['where a page ends inside its tag', 'ab<snippet-embed id="1></snippet-embed>', 'unclosed'],
-])('an embed is a fault %s', ([, html, flaw, attribute]) => {
+])('an embed is a fault %s', ([, html, flaw, holder]) => {
   const start = html.search(/(?:<|&lt;)snippet-embed|\\u003Csnippet/);
-  const faults = [{ flaw, start, ...(attribute && { attribute }) }];
+  const faults = [{ flaw, start, ...(holder && { holder }) }];
   expect(found(html)).toEqual({ embeds: [], faults, warnings: [] });
 });
 
@@ -254,8 +254,10 @@ test.for([
   expect(forms(`<a title="${url}${escaped}">`, 'html')).toHaveLength(1);
 });
 
-test('as an element in XML, an embed is a fault', () => {
-  expect(scan(Buffer.from(`<a>${embed}</a>`), 'xml').faults).toEqual([{ flaw: 'in-xml', start: 3 }]);
+test('as an element in XML, an embed shows text, with a warning', () => {
+  const { embeds, faults, warnings } = scan(Buffer.from(`<a>${embed}</a>`), 'xml');
+  expect(embeds.map(({ format }) => format)).toEqual([{ as: 'text', layers: ['xml-text'] }]);
+  expect([faults, warnings]).toEqual([[], [{ flaw: 'in-xml', start: 3 }]]);
 });
 
 describe('an incomplete embed is a warning if it is escaped', () => {

@@ -8,7 +8,8 @@ test.each([
   ['code', '.js .mjs .cjs .css .map'],
   ['compressed', '.br .gz .zst'],
   ['binary', '.avif .jpg .jpeg .mp3 .mp4 .png .tif .tiff .wasm .webm .webp .woff .woff2 .zip'],
-  ['text', '.txt .md .mdx .csv .yaml .ics .unknown .jsx .htmlx'],
+  ['text', '.txt .md .mdx .markdown'],
+  ['other', '.csv .tsv .yaml .toml .ini .ics .vcf .po .graphql .properties .unknown .jsx .htmlx'],
 ])('a file is %s if its name ends in one of %s', (kind, extensions) => {
   for (const extension of extensions.split(' ')) {
     expect(fileKind(`folder.js/name.html${extension}`), extension).toBe(kind);
@@ -16,8 +17,8 @@ test.each([
   }
 });
 
-test('a file without an extension is text', () => {
-  expect(fileKind('_redirects')).toBe('text');
-  expect(fileKind('folder.js/html')).toBe('text');
-  expect(fileKind('.html')).toBe('text');
+test('a file without an extension may have any syntax', () => {
+  expect(fileKind('_redirects')).toBe('other');
+  expect(fileKind('folder.js/html')).toBe('other');
+  expect(fileKind('.html')).toBe('other');
 });

@@ -7,7 +7,8 @@ import { readEmbeds } from '../../src/snippets/read-embeds.ts';
 import type { SnippetUses } from '../../src/snippets/snippet-use.ts';
 
 const rules: HtmlRules = { sanitize: undefined, scripts: 'error', strict: true, policy: 'none' };
-const embed = '<snippet-embed id="1"></snippet-embed>';
+// In SVG and MathML, an embed without `as` shows text.
+const embed = '<snippet-embed id="1" as="html"></snippet-embed>';
 
 /** Applies rules to content in a page, in place of `@`. */
 function applyIn(page: string, content: string, changed: Partial<HtmlRules> = {}) {

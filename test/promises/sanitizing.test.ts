@@ -129,7 +129,7 @@ describe('on a site, rules for HTML apply only where a snippet is shown as HTML:
       'src/pages/three-b.html': `<title>Three</title>${asHtml(3)}`,
       'src/pages/three-c.html': asText(3),
       'src/pages/within.astro':
-        '<svg><snippet-embed id="4" /></svg><noscript><snippet-embed id="5" /></noscript><p><snippet-embed id="4" /></p>',
+        '<svg><snippet-embed id="4" as="html" /></svg><noscript><snippet-embed id="5" /></noscript><p><snippet-embed id="4" /></p>',
     },
   );
   beforeEach(() => {
