@@ -28,8 +28,15 @@ export interface FoundEmbed extends Range {
   inHeading: boolean;
   /** Whether the embed is in an open `<p>`, which block-level content would end. */
   inParagraph: boolean;
-  /** The `<p>` around the embed, if it contains nothing else: block-level content replaces it, too. */
-  paragraph?: Range | undefined;
+  /** The `<p>` around the embed, if it contains nothing else. */
+  paragraph?: Paragraph | undefined;
+}
+
+/** A `<p>` with nothing but an embed in it. Block-level content replaces it, or makes it a `<div>`. */
+export interface Paragraph extends Range {
+  /** Where the names are in its two tags, one byte each, if it has attributes: a `<div>` keeps these. */
+  startName?: number;
+  endName?: number;
 }
 
 /** How content is written at one place of a file: what of it, and in which encodings. */

@@ -31,7 +31,8 @@ export function compose(content: SnippetContent, { as, layers, mark }: Insertion
 
 /**
  * Replaces embeds with their contents, or with their children where there is no content. Block-level content
- * also replaces the paragraph around its embed, if this contains nothing else. All other bytes stay.
+ * also replaces the paragraph around its embed, if this contains nothing else; with attributes, such as an id that
+ * links lead to, the paragraph becomes a `<div>`. All other bytes stay.
  *
  * @param contentOf returns the content for an embed; `undefined` to show its children.
  * @param otherEdits what else to replace, with byte strings.
@@ -45,16 +46,23 @@ export function replaceEmbeds<Embed extends PlacedEmbed>(
   scratchBuffer?: Buffer,
 ): Buffer {
   const page = file.toString('latin1');
-  const edits = embeds.map((embed) => {
+  const edits: Edit[] = [...otherEdits];
+  for (const embed of embeds) {
     const { text, isBlock } = contentOf(embed) ?? childrenOf(page, embed);
-    const { start, end } = (isBlock && embed.paragraph) || embed;
-    return { start, end, text };
-  });
+    const paragraph = isBlock ? embed.paragraph : undefined;
+    const isRenamed = paragraph?.startName !== undefined;
+    if (isRenamed) edits.push(toDiv(paragraph.startName), toDiv(paragraph.endName));
+    const { start, end } = paragraph && !isRenamed ? paragraph : embed;
+    edits.push({ start, end, text });
+  }
 
-  const edited = applyEdits(page, [...edits, ...otherEdits]);
+  const edited = applyEdits(page, edits);
   if (!scratchBuffer || edited.length > scratchBuffer.length) return Buffer.from(edited, 'latin1');
   return scratchBuffer.subarray(0, scratchBuffer.write(edited, 'latin1'));
 }
+
+/** Turns the name of a `<p>`, one byte, into that of a `<div>`. */
+const toDiv = (start = 0): Edit => ({ start, end: start + 1, text: 'div' });
 
 function childrenOf(page: string, { children, format, paragraph }: PlacedEmbed): ComposedContent {
   if (format.as !== 'html' || children.text !== undefined) {

@@ -7,7 +7,7 @@ import { addEmbed, langIn, valueIn } from './add-embed.ts';
 import { findCode, withoutCodeSpans } from './code-spans.ts';
 import { applyDeclarations } from './declarations.ts';
 import { elementName, embedNamePattern, embedSlugPattern, mayContainEmbed } from './element.ts';
-import type { FileKind, ScanResults } from './found-embed.ts';
+import type { FileKind, Paragraph, ScanResults } from './found-embed.ts';
 import type { Layer } from './layers.ts';
 import { contextChangeOf, type MarkupContext } from './markup-context.ts';
 import { defaultAsIn } from './places.ts';
@@ -231,7 +231,7 @@ class MarkupScanner implements MarkupVisitor<MarkupContext> {
   }
 
   /** Returns the paragraph around an embed, if it contains nothing else. */
-  #paragraphAround(tag: Tag, endTag: Range) {
+  #paragraphAround(tag: Tag, endTag: Range): Paragraph | undefined {
     const paragraph = this.#paragraph;
     const { text, offsetInFile, results } = this.#source;
     if (!paragraph || matchEnd(whiteSpace, text, paragraph.end) !== tag.start) return undefined;
@@ -239,7 +239,15 @@ class MarkupScanner implements MarkupVisitor<MarkupContext> {
     const start = offsetInFile(paragraph.start);
     const end = matchEnd(paragraphEndTag, text, endTag.end);
     const hasOtherEmbed = (results.embeds.at(-1)?.start ?? 0) > start;
-    return end === undefined || hasOtherEmbed ? undefined : { start, end: offsetInFile(end) };
+    if (end === undefined || hasOtherEmbed) return undefined;
+
+    const range = { start, end: offsetInFile(end) };
+    if (!attributesOf(text, paragraph).some(isOfAuthor)) return range;
+    const names = [paragraph.start + 1, text.indexOf('/', endTag.end) + 1];
+    // A name that is written as an entity stays, and a block then is one in a paragraph.
+    if (names.some((name) => offsetInFile(name + 1) !== offsetInFile(name) + 1)) return undefined;
+    const [startName = 0, endName = 0] = names.map(offsetInFile);
+    return { ...range, startName, endName };
   }
 
   /** Reports a `<Snippet>` that was not rendered, and the tag of an embed that was split. */
@@ -334,6 +342,9 @@ class MarkupScanner implements MarkupVisitor<MarkupContext> {
     reportIncomplete(this.#source, offsetInFile(start), flaw, outer && offsetInFile(outer.start));
   }
 }
+
+/** Whether an attribute is in a build, too: `astro dev` adds the places of elements in their sources. */
+const isOfAuthor = ({ name }: Attribute) => !name.startsWith('data-astro-source-');
 
 const isIgnoreMark = ({ name }: Attribute) => name === 'data-snippets-ignore';
 

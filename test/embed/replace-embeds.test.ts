@@ -36,6 +36,57 @@ describe('a paragraph around an embed is replaced if it cannot contain the conte
     expect(put(`a<p>${embed}</p>b`, content).toString()).toBe(`a${expected}b`);
   });
 
+  test.for([
+    [`<p id="offer" class="lead">${embed}</p>`, '<div id="offer" class="lead"><hr></div>'],
+    [`<P\n class=lead >\n${embed}\n</P\n>`, '<div\n class=lead >\n<hr>\n</div\n>'],
+    ['<p hidden><snippet-embed id="1"/></p>', '<div hidden><hr></div>'],
+    [`<p id="a">${embed}</p><p id='b'>${embed}</p>`, `<div id="a"><hr></div><div id='b'><hr></div>`],
+    [`<p data-astro-cid-x1>${embed}</p>`, '<div data-astro-cid-x1><hr></div>'],
+    // The page of `astro dev` says where an element is written. In a build, these have no attributes.
+    [`<p data-astro-source-file="a.md" data-astro-source-loc="1:2">${embed}</p>`, '<hr>'],
+    [`<p data-astro-source-loc="1:2" id=a>${embed}</p>`, '<div data-astro-source-loc="1:2" id=a><hr></div>'],
+    [`<p / >${embed}</p>`, '<hr>'],
+  ] as const)('with attributes, it becomes a <div> that keeps them: %s', ([html, expected]) => {
+    expect(put(html, '<hr>').toString()).toBe(expected);
+    expect(put(html, 'text').toString()).toBe(
+      html.replaceAll(/<snippet-embed.*?(?:\/>|><\/snippet-embed>)/g, 'text'),
+    );
+    const withChildren = html.replaceAll(
+      /<snippet-embed id="1"(?:\/>|><\/snippet-embed>)/g,
+      '<snippet-embed id="1"><hr></snippet-embed>',
+    );
+    expect(put(withChildren, undefined).toString()).toBe(expected);
+  });
+
+  test('with attributes, it has the marks of edit links inside', () => {
+    const page = Buffer.from(`<p id="a">${embed}</p>`);
+    const inlined = replaceEmbeds(page, scan(page, 'html').embeds, ({ format }) =>
+      compose(both('<hr>'), { ...format, mark: '1' }),
+    );
+    expect(inlined.toString()).toBe('<div id="a"><!--snippet 1--><hr><!--/snippet 1--></div>');
+  });
+
+  test('in JSON, a feed and srcdoc, its encoding stays, too', () => {
+    const inFrame = (start: string, end: string) =>
+      put(`<iframe srcdoc='${start}${embed}${end}'></iframe>`, '<hr>').toString();
+    expect(inFrame('&lt;p class=&quot;a&quot;>', '&lt;/p>')).toBe(
+      "<iframe srcdoc='&lt;div class=&quot;a&quot;>&lt;hr&gt;&lt;/div>'></iframe>",
+    );
+    // A name that is written as an entity has several bytes, and stays.
+    expect(inFrame('<&#112; id=a>', '</p>')).toBe("<iframe srcdoc='<&#112; id=a>&lt;hr&gt;</p>'></iframe>");
+    expect(inFrame('<p id=a>', '</&#x70;>')).toBe("<iframe srcdoc='<p id=a>&lt;hr&gt;</&#x70;>'></iframe>");
+
+    const html = `<p class="a">${embed}</p>`;
+    const json = Buffer.from(JSON.stringify({ html }).replaceAll('<', '\\u003c'));
+    const xml = Buffer.from(`<rss><description>${html.replaceAll('<', '&lt;')}</description></rss>`);
+    const inlined = ([file, kind]: [Buffer, 'json' | 'xml']) =>
+      replaceEmbeds(file, scan(file, kind).embeds, ({ format }) => compose(both('<hr>'), format)).toString();
+    expect(JSON.parse(inlined([json, 'json']))).toEqual({ html: '<div class="a"><hr></div>' });
+    expect(inlined([xml, 'xml'])).toBe(
+      '<rss><description>&lt;div class="a">&lt;hr&gt;&lt;/div></description></rss>',
+    );
+  });
+
   test('a paragraph with other content stays, as does one around an embed shown as text', () => {
     expect(put(`<p>x ${embed}</p>`, '<div></div>').toString()).toBe('<p>x <div></div></p>');
     expect(put('<p><snippet-embed id="1" as="text"/></p>', '<hr>').toString()).toBe('<p>&lt;hr&gt;</p>');

@@ -193,3 +193,23 @@ describe('astro-snippets refresh', () => {
     expect((await run('refresh', '--dry-run')).stdout).toContain(said);
   });
 });
+
+test('a refresh makes a paragraph with attributes a <div> where its snippet is a block now, as `inline` does', async () => {
+  const { service } = site;
+  const page = '<a href="#offer">Offer</a><p id="offer"><snippet-embed id="71"></snippet-embed></p>';
+  const { directory, read } = await folderWith({ 'dist/index.html': page });
+  const run = (command: string, ...rest: string[]) =>
+    exits(0, cli(directory, [command, ...rest], service.environment));
+  const shown = (tag: string, content: string) =>
+    `<a href="#offer">Offer</a><${tag} id="offer">${content}</${tag}>`;
+
+  service.put(71, 'text');
+  await run('inline', 'dist');
+  expect(await read('dist/index.html')).toBe(shown('p', 'text'));
+  service.put(71, '<ul><li>block</ul>');
+  await run('refresh');
+  expect(await read('dist/index.html')).toBe(shown('div', '<ul><li>block</ul>'));
+  service.put(71, 'text again');
+  await run('refresh');
+  expect(await read('dist/index.html')).toBe(shown('p', 'text again'));
+});
