@@ -10,7 +10,8 @@ export interface PublicLimits {
   readonly attemptTimeout: number;
   /**
    * The time for all requests for one snippet and the pauses between them. Waiting for its turn does not
-   * count, nor for a service that asks to wait or gives no answer. @default 120_000
+   * count, nor for a service that asks to wait or gives no answer. Also the longest time in which no snippet
+   * is answered, for whatever reasons: then all snippets that are missing fail. @default 120_000
    */
   readonly deadline: number;
   /** The longest `Retry-After` to wait for. Beyond it, a snippet fails at once. @default 60_000 */

@@ -7,7 +7,13 @@ import type { Variant } from '../../src/client/variants.ts';
 import { virtualClock } from '../support/service/clock.ts';
 
 /** What the simulated service does with a request. A number is a status. */
-export type Behaviour = 'good' | 'network' | 'refused' | 'hang' | number;
+export type Behaviour =
+  | 'good'
+  | 'network'
+  | 'refused'
+  | 'hang'
+  | number
+  | { status: number; retryAfter: string };
 
 export interface SimulatedRequest {
   variant: Variant;
@@ -22,7 +28,7 @@ export interface Simulation {
   ids: readonly number[];
   /** How long an answer takes, in milliseconds. */
   latency?: number | ((request: SimulatedRequest) => number);
-  behaviour(request: SimulatedRequest): Behaviour | { status: number; retryAfter: string };
+  behaviour(request: SimulatedRequest): Behaviour;
   /** Which variants have a base URL, and whether they share an origin. */
   endpoints?: 'render' | 'retrieve' | 'both' | 'both-on-one-origin';
   options?: Partial<SnippetClientOptions>;

@@ -4,7 +4,7 @@ import { SnippetClient, type SnippetClientOptions } from '../../src/client/snipp
 import { createRequest } from '../../src/client/snippet-request.ts';
 import { type HttpResponse, type Transport, TransportError } from '../../src/client/transport/transport.ts';
 import { failingServices, losesNothing } from '../client/failing-services.ts';
-import { chooseIds, simulate } from '../client/simulation.ts';
+import { type Behaviour, chooseIds, simulate } from '../client/simulation.ts';
 import { virtualClock } from '../support/service/clock.ts';
 import { runs } from '../support/tools/property.ts';
 
@@ -341,4 +341,99 @@ test('each snippet is fetched or reported for any answers, and no request is mad
     ),
     { numRuns: runs(40) },
   );
+});
+
+describe('a run waits for at most two minutes without a snippet', () => {
+  const limit = 120_000;
+
+  test.each([
+    ['one bad snippet of two', 2, ({ id }: { id: number }) => id === 2, '60'],
+    ['a dead service', 3, () => true, '59'],
+    ['a dead service that asks for short pauses', 3, () => true, '7'],
+    ['ten bad snippets of a hundred', 100, ({ id }: { id: number }) => id % 10 === 0, '60'],
+  ] as const)('where %s asks to wait', async (_what, count, isBad, retryAfter) => {
+    let lastArrival = 0;
+    const { ids } = chooseIds(count, 0, 1);
+    const arrived = new Set<number>();
+    const { fetched, failed, milliseconds } = await simulate({
+      ids,
+      behaviour: (request) => {
+        if (isBad(request)) return { status: 503, retryAfter };
+        if (!arrived.has(request.id)) lastArrival = request.at + 20;
+        arrived.add(request.id);
+        return 'good';
+      },
+    });
+    expect([...failed.keys()].filter((id) => !isBad({ id }))).toEqual([]);
+    expect(fetched.size + failed.size).toBe(count);
+    expect(milliseconds - lastArrival).toBeLessThanOrEqual(limit);
+  });
+
+  test('whatever else the service does', async () => {
+    const trouble = fc.oneof(
+      fc.constantFrom<Behaviour>('network', 'refused', 'hang', 500, 503, 429, 408, 'good'),
+      fc.integer({ min: 0, max: 70 }).map((seconds) => ({ status: 503, retryAfter: `${seconds}` })),
+    );
+    const service = fc.record({
+      count: fc.integer({ min: 1, max: 60 }),
+      troubles: fc.array(trouble, { minLength: 1, maxLength: 8 }),
+      // Of how many requests one is answered.
+      rarity: fc.constantFrom(1, 2, 10, 100, Infinity),
+      latency: fc.constantFrom(1, 100, 5_000, 14_900, 20_000),
+      concurrency: fc.constantFrom(1, 3, 100),
+      endpoints: fc.constantFrom(...endpoints),
+      seed: fc.nat(),
+    });
+    const property = fc.asyncProperty(service, async (chosen) => {
+      const { count, troubles, rarity, latency, concurrency, endpoints, seed } = chosen;
+      const arrivals = new Map<number, number>();
+      const { ids } = chooseIds(count, 0, seed);
+      const { milliseconds } = await simulate({
+        ids,
+        endpoints,
+        seed,
+        latency,
+        options: { concurrency },
+        behaviour: ({ id, at, random }) => {
+          const isGood = random() < 1 / rarity;
+          const what = isGood ? 'good' : (troubles[Math.floor(random() * troubles.length)] as Behaviour);
+          if (what === 'good' && latency < 15_000 && !arrivals.has(id)) arrivals.set(id, at + latency);
+          return what;
+        },
+      });
+      const times = [0, ...arrivals.values(), milliseconds].sort((a, b) => a - b);
+      const gaps = times.slice(1).map((time, index) => time - (times[index] as number));
+      expect(Math.max(...gaps)).toBeLessThanOrEqual(limit);
+    });
+    await fc.assert(property, { numRuns: runs(200) });
+  });
+
+  test.each([
+    ['503 and a Retry-After of 40 s', { status: 503, retryAfter: '40' }, 45_000],
+    ['429 and a Retry-After of 60 s', { status: 429, retryAfter: '60' }, 59_000],
+    ['503', 503, 55_000],
+    ['hanging', 'hang', 50_000],
+  ] as const)('and loses nothing if the service recovers from %s', async (_what, trouble, until) => {
+    for (const count of [1, 2, 200]) {
+      const { ids } = chooseIds(count, 0, 1);
+      const { failed } = await simulate({
+        ids,
+        endpoints: 'both',
+        behaviour: ({ at }) => (at < until ? trouble : 'good'),
+      });
+      expect([...failed.keys()]).toEqual([]);
+    }
+  });
+
+  test('but a large site may take as long as it needs', async () => {
+    const { ids } = chooseIds(10_000, 0, 1);
+    const { failed, milliseconds } = await simulate({
+      ids,
+      latency: 2_000,
+      options: { concurrency: 20 },
+      behaviour: () => 'good',
+    });
+    expect(failed.size).toBe(0);
+    expect(milliseconds).toBeGreaterThan(5 * limit);
+  });
 });

@@ -57,6 +57,8 @@ export class Job implements AttemptHistory {
   startedAt = 0;
   /** When the next attempt may begin. */
   notBefore = 0;
+  /** The error of the last attempt that failed. */
+  lastError: SnippetError | undefined;
   /** Whether the snippet fell back from variant B to variant A. */
   isFallback = false;
   /** The outcome of the current attempt, whose request may not have been sent yet. */

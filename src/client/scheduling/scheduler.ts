@@ -46,6 +46,8 @@ interface JudgedResult {
 const maxProbeCandidates = 10;
 /** After how many milliseconds without any answer the user is told. */
 const outageNoticeDelay = 2_000;
+/** How late a timer may be, in milliseconds, before something must have blocked the event loop. */
+const usualLateness = 1_000;
 /** The error codes that a wrong base URL, certificate authority or proxy leads to. */
 const setupErrorCodes = new Set<SnippetErrorCode>(['no-route', 'redirect', 'certificate', 'invalid-options']);
 
@@ -108,6 +110,14 @@ export class Scheduler {
   /** When that timer fires, in milliseconds since the epoch; `Infinity` if it is not set. */
   #alarmAt = Infinity;
 
+  /**
+   * When a snippet was last answered while others were waited for, or since when any is waited for, in
+   * milliseconds since the epoch. The limit `deadline` also ends a wait without any answer.
+   */
+  #waitingSince = -Infinity;
+  /** When the last job ended, in milliseconds since the epoch. */
+  #idleSince = -Infinity;
+
   /** When the first request since the last answer that failed was sent, in milliseconds since the epoch. */
   #failingSince = Infinity;
   #isOutageAnnounced = false;
@@ -148,6 +158,7 @@ export class Scheduler {
     this.#closed.signal.throwIfAborted();
     const { clock, limits } = this.#options;
     const job = new Job(request, endpoints, clock.now(), signal);
+    if (this.#jobs.size === 0) this.#becomeBusy(job.createdAt);
     this.#jobs.add(job);
 
     try {
@@ -182,7 +193,31 @@ export class Scheduler {
     for (const { controller } of this.#jobs) controller.abort(reason);
   }
 
+  /** Starts the wait for an answer, or resumes it: several waits in a row count as one. */
+  #becomeBusy(now: number) {
+    const idle = now - this.#idleSince;
+    if (idle >= this.#options.limits.deadline) {
+      this.#waitingSince = now;
+      return;
+    }
+    this.#waitingSince += idle;
+    // After a wait that was too long, later jobs still get one request: the service may be back.
+    this.#allowRequest(now);
+  }
+
+  /** Makes sure that there is time for a request before the wait ends. */
+  #allowRequest(now: number) {
+    const { deadline, attemptTimeout } = this.#options.limits;
+    this.#waitingSince = Math.max(this.#waitingSince, now - Math.max(0, deadline - attemptTimeout));
+  }
+
+  /** After Vite has blocked the event loop, so that no answer could arrive, the wait does not end at once. */
+  #noteLateness(dueAt: number, now: number) {
+    if (now > dueAt + usualLateness) this.#allowRequest(now);
+  }
+
   #becomeIdle() {
+    this.#idleSince = this.#options.clock.now();
     this.#endAlarm();
     // The time without an answer starts anew for later snippets, unless the service is given up already.
     if (!this.#options.endpoints.some(({ isGivenUp }) => isGivenUp)) this.#failingSince = Infinity;
@@ -247,6 +282,7 @@ export class Scheduler {
    */
   #dispatch(now: number) {
     const { endpoints } = this.#options;
+    if (now >= this.#waitEndsAt) return this.#endWait();
     this.#refuseJobs(now);
     this.#announceOutage(now);
     for (const endpoint of endpoints) this.#sendProbe(endpoint, now);
@@ -294,6 +330,25 @@ export class Scheduler {
     return !mayFallBack;
   }
 
+  /** When a wait without any answer ends, in milliseconds since the epoch. */
+  get #waitEndsAt() {
+    return this.#waitingSince + this.#options.limits.deadline;
+  }
+
+  /** Fails all jobs, since none was answered for too long, for whatever reasons. */
+  #endWait() {
+    const { endpoints, limits } = this.#options;
+    const { lastFailure } = endpoints.find((endpoint) => endpoint.lastFailure) ?? {};
+    const cause = lastFailure ? `; the last request failed: ${describeAttempt(lastFailure)}` : '';
+    const reason = `no snippet has arrived for ${formatDuration(limits.deadline, 'long')}${cause}`;
+    this.#untried = [];
+    this.#retrying = [];
+    for (const { controller, request, attempts, lastError } of this.#jobs) {
+      const fields = { snippetId: request.id, attempts };
+      controller.abort(lastError ?? new SnippetError('unavailable', reason, fields));
+    }
+  }
+
   /** Fails waiting jobs whose endpoint asks for too long a pause, or is given up. */
   #refuseJobs(now: number) {
     const mayRefuse = this.#options.endpoints.some((endpoint) => {
@@ -319,15 +374,19 @@ export class Scheduler {
     const fields = { snippetId: request.id, variant, attempts };
 
     const pause = heldUntil - now;
-    if (pause > 0) {
-      if (pause <= limits.retryAfter && pause < limits.deadline - job.spent) return undefined;
+    const isGivenUp = routes.every(({ endpoint }) => endpoint.isGivenUp);
+    if (pause > 0 && !isGivenUp) {
+      const timeLeft = Math.min(limits.deadline - job.spent, this.#waitEndsAt - now);
+      if (pause <= limits.retryAfter && pause < timeLeft) return undefined;
       return new SnippetError('rate-limited', `the service asks to wait ${formatDuration(pause)}`, fields);
     }
 
-    if (!routes.every(({ endpoint }) => endpoint.isGivenUp)) return undefined;
+    if (!isGivenUp) return undefined;
     // A job that came after the service was given up may wait if a probe is due or in progress.
     const isLate = routes.every(({ endpoint }) => endpoint.givenUpAt < job.createdAt);
-    const mayAsk = routes.some(({ endpoint }) => endpoint.hasProbe || now >= endpoint.nextProbeAt);
+    const mayAsk = routes.some(
+      ({ endpoint }) => endpoint.hasProbe || now >= Math.max(endpoint.nextProbeAt, endpoint.heldUntil),
+    );
     if (isLate && mayAsk) return undefined;
 
     // The time is rounded to seconds, so that all snippets have the same reason and it is reported once.
@@ -383,7 +442,7 @@ export class Scheduler {
   /** Makes a probe that no job waits for: it repeats a request that was answered before. */
   #repeatAnswered(request: SnippetRequest, endpoint: Endpoint, startedAt: number) {
     this.counts.retries += 1;
-    const timeout = this.#options.limits.attemptTimeout;
+    const timeout = Math.min(this.#options.limits.attemptTimeout, this.#waitEndsAt - startedAt);
     const attempt = { request, endpoint, isProbe: true, isFirst: false, startedAt, timeout };
     // `#send` rejects only when the client is closed, and then nobody waits for this result.
     this.#send(attempt, this.#closed.signal).catch(() => {});
@@ -407,11 +466,14 @@ export class Scheduler {
     if (patience > 0 && this.#jobs.size > 0 && !this.#isOutageAnnounced) {
       consider(this.#failingSince + outageNoticeDelay);
     }
+    // Requests in progress end in time by themselves. What is due later is not waited for.
+    if (nextAt !== Infinity) consider(this.#waitEndsAt);
     if (nextAt >= this.#alarmAt) return;
 
     this.#endAlarm();
     this.#alarmAt = nextAt;
     const ring = () => {
+      this.#noteLateness(nextAt, clock.now());
       this.#endAlarm();
       this.#schedule();
     };
@@ -433,7 +495,7 @@ export class Scheduler {
     const { endpoint } = route;
     const { variant } = endpoint;
     const isFirst = job.attempts === 0;
-    const timeout = Math.min(attemptTimeout, deadline - job.spent);
+    const timeout = Math.min(attemptTimeout, deadline - job.spent, this.#waitEndsAt - startedAt);
     if (isFirst) job.startedAt = startedAt;
     job.attempts += 1;
     if (route.failures > 0) this.counts.retries += 1;
@@ -449,6 +511,7 @@ export class Scheduler {
       await nextTurn();
     } else {
       job.recordAnswer();
+      this.#waitingSince = now;
     }
 
     if (!result.code) {
@@ -461,7 +524,8 @@ export class Scheduler {
         this.#missingRoute = { baseUrl: endpoint.base.href, status: result.status };
       }
     }
-    throw job.errorOf(result.code, result, variant);
+    job.lastError = job.errorOf(result.code, result, variant);
+    throw job.lastError;
   }
 
   /** Counts a fallback: a job's first attempt at variant A, unless all jobs now ask variant A first. */
@@ -486,6 +550,7 @@ export class Scheduler {
     });
 
     const now = clock.now();
+    this.#noteLateness(attempt.startedAt + attempt.timeout, now);
     const decision = result.code && decisionFor(result.code);
     let isConclusive = true;
     if (decision === 'retry') isConclusive = this.#noteFailure(attempt, result, now);
