@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url';
 import type { AstroConfig, AstroIntegration, AstroIntegrationLogger, IntegrationResolvedRoute } from 'astro';
 import { nodeFlaw } from './client/node-version.ts';
 import type { DevRun } from './dev/dev-run.ts';
-import { componentBridge } from './embed/component-bridge.ts';
 import { userError } from './failures/errors.ts';
 import type { BuildRun } from './integration/build-run.ts';
 import type { InlinedBuild } from './integration/inlined-build.ts';
@@ -74,7 +73,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
   const noteMention = async () => {
     const { SourceSearch } = await import('./source/source-search.ts');
     const { sources } = openedSite();
-    componentBridge.find = (asked) => new SourceSearch(sources).locateComponent(asked);
+    openedSite().bridge.find = (asked) => new SourceSearch(sources).locateComponent(asked);
     await build?.noteMention();
   };
 
@@ -106,7 +105,10 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
               environmentPlugin(readEnvironment),
               sourcePlugin({ ...sourceOptions, onMention: noteMention }),
             ],
-            define: { __ASTRO_SNIPPETS__: JSON.stringify(command) },
+            define: {
+              __ASTRO_SNIPPETS__: JSON.stringify(command),
+              __ASTRO_SNIPPETS_PROJECT__: JSON.stringify(command === 'dev' ? config.root.href : ''),
+            },
           },
           integrations: [lastIntegration(complete)],
         });
@@ -127,7 +129,13 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
       async 'astro:config:done'({ config, buildOutput, injectTypes, logger }) {
         refuseDuplicate(config);
         const isServer = buildOutput === 'server';
-        const known = { command, options: parsedOptions, config, isServer, logger: cleanLogger(logger) };
+        const known = {
+          command,
+          options: parsedOptions,
+          config,
+          isServer,
+          logger: cleanLogger(logger),
+        };
         site = await openSite(known, routes);
         dev = build = prepared = inlined = undefined;
         injectTypes({ filename: 'element.d.ts', content: readElementTypes() });

@@ -9,7 +9,7 @@ import {
 import type { Params } from '../client/params.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import { createRequest, type SnippetRequest } from '../client/snippet-request.ts';
-import { componentBridge, containerPage } from '../embed/component-bridge.ts';
+import { type ComponentBridge, containerPage, findBridge } from '../embed/component-bridge.ts';
 import { type EmbedAs, type EmbedAttributes, elementName, intendedAttribute } from '../embed/element.ts';
 import type { ErrorCode } from '../failures/error-table.ts';
 import { userError } from '../failures/errors.ts';
@@ -62,25 +62,30 @@ export const embedEnd: '</snippet-embed>' = `</${elementName}>`;
  * it is a string: awaiting an embed takes longer than rendering it.
  *
  * @param command `undefined` where the integration is not in the Astro config.
+ * @param codeUrl where the site's code is: the built component, or the project of a dev server.
  * @throws UserError for props that are not valid, and for a page in which no snippet is inlined.
  */
 export function embedStart(
   props: UncheckedProps,
   page: RenderedPage,
   command: AstroCommand | undefined,
+  codeUrl = '',
 ): string | Promise<string> {
-  refusePage(props, page, command);
+  const bridge = findBridge(codeUrl);
+  refusePage(props, page, command, bridge);
   const path = page.isPrerendered ? page.url.pathname : containerPage;
-  refuseProps(props, path);
+  refuseProps(props, path, bridge);
 
   const write = (request: SnippetRequest) => {
     // A page that shows another one, as in a fallback language, has the URL of that one.
     const writtenPath = page.isPrerendered ? page.originPathname : containerPage;
-    componentBridge.announce?.(request.id, request.params, { path, writtenPath });
+    bridge.announce?.(request.id, request.params, { path, writtenPath });
     return startTag(request, props);
   };
   const fail = (error: unknown) => {
-    throw error instanceof SnippetError ? componentError(error.code, error.reason, props, path) : error;
+    throw error instanceof SnippetError
+      ? componentError(error.code, error.reason, props, path, bridge)
+      : error;
   };
 
   const { id, of, params } = props;
@@ -100,36 +105,47 @@ function startTag({ id, params }: SnippetRequest, { as, optional }: UncheckedPro
 }
 
 /** Refuses a page whose embeds nothing would replace. */
-function refusePage(props: UncheckedProps, page: RenderedPage, command: AstroCommand | undefined) {
+function refusePage(
+  props: UncheckedProps,
+  page: RenderedPage,
+  command: AstroCommand | undefined,
+  bridge: ComponentBridge,
+) {
   if (command === undefined) {
     const flaw = 'the integration is not in the Astro config.';
-    throw componentError('missing-integration', flaw, props, page.url.pathname);
+    throw componentError('missing-integration', flaw, props, page.url.pathname, bridge);
   }
 
   // Nor is a page of Astro's Container API prerendered, but in a build `announce` is set, so it is no error.
   // `astro dev` checks pages when it serves them.
-  if (!page.isPrerendered && command !== 'dev' && componentBridge.announce === undefined) {
+  if (!page.isPrerendered && command !== 'dev' && bridge.announce === undefined) {
     const flaw = `the route ${page.routePattern} is rendered on demand. Snippets are inlined while the site is built.`;
-    throw componentError('on-demand-page', flaw, props, page.url.pathname);
+    throw componentError('on-demand-page', flaw, props, page.url.pathname, bridge);
   }
 }
 
-function refuseProps(props: UncheckedProps, path: string) {
+function refuseProps(props: UncheckedProps, path: string, bridge: ComponentBridge) {
   const unknownProp = Object.keys(props).find((name) => !knownProp.test(name));
   if (unknownProp !== undefined) {
     const intended = intendedAttribute(unknownProp);
     const hint = intended ? ` Did you mean \`${intended}\`?` : '';
-    throw componentError('unknown-attribute', `the prop \`${unknownProp}\` is unknown.${hint}`, props, path);
+    throw componentError(
+      'unknown-attribute',
+      `the prop \`${unknownProp}\` is unknown.${hint}`,
+      props,
+      path,
+      bridge,
+    );
   }
 
   const { as, optional } = props;
   if (as !== undefined && as !== 'html' && as !== 'text') {
     const flaw = `\`as\` must be "html" or "text", not ${JSON.stringify(as)}.`;
-    throw componentError('invalid-as', flaw, props, path);
+    throw componentError('invalid-as', flaw, props, path, bridge);
   }
   if (optional !== undefined && typeof optional !== 'boolean') {
     const flaw = `\`optional\` must be true or false, not ${JSON.stringify(optional)}.`;
-    throw componentError('invalid-optional', flaw, props, path);
+    throw componentError('invalid-optional', flaw, props, path, bridge);
   }
 }
 
@@ -138,10 +154,16 @@ function refuseProps(props: UncheckedProps, path: string) {
  *
  * @param page the path of the page's URL, or `containerPage`.
  */
-function componentError(code: ErrorCode, flaw: string, props: UncheckedProps, page: string) {
+function componentError(
+  code: ErrorCode,
+  flaw: string,
+  props: UncheckedProps,
+  page: string,
+  bridge: ComponentBridge,
+) {
   const { id, of } = props;
   const { place, loc } =
-    componentBridge.find?.({
+    bridge.find?.({
       id: of === undefined ? String(id ?? '') : undefined,
       page: page === containerPage ? undefined : page,
       props: Object.keys(props),

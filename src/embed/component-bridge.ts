@@ -28,7 +28,7 @@ export interface RenderingPage {
 }
 
 /** The functions of the integration that `<Snippet>` calls; absent while the integration needs no calls. */
-interface ComponentBridge {
+export interface ComponentBridge {
   /**
    * In a build, called for each embed that a page renders.
    *
@@ -39,12 +39,47 @@ interface ComponentBridge {
   find?(component: FailedComponent): ComponentPlace | undefined;
 }
 
-const bridgeSymbol = Symbol.for('astro-snippets');
-const bridgeHolder = globalThis as { [bridgeSymbol]?: ComponentBridge };
-bridgeHolder[bridgeSymbol] ??= {};
+/** The bridge of a build or dev server, and the URLs of the folders with its code, the latest one last. */
+interface OpenedBridge {
+  folders: readonly string[];
+  bridge: ComponentBridge;
+}
+
+const bridgesSymbol = Symbol.for('astro-snippets:bridges');
+const bridgeHolder = globalThis as { [bridgesSymbol]?: OpenedBridge[] };
 
 /**
- * Connects `<Snippet>` with the integration. The bridge is global, since the component is part of the site's code and
- * shares no module with the integration. It may even run in another process, where the bridge stays empty.
+ * Opens the bridge that connects `<Snippet>` with the integration, for one build or dev server: several may run in one
+ * process. Bridges are global, since the component is part of the site's code and shares no module with the integration.
+ * The component may even run in another process, where there is none.
+ *
+ * @param folders the URLs of the folders from which the site's code runs. A site that is built again keeps its bridge.
  */
-export const componentBridge: ComponentBridge = bridgeHolder[bridgeSymbol];
+export function openBridge(folders: readonly string[]): ComponentBridge {
+  bridgeHolder[bridgesSymbol] ??= [];
+  const bridges = bridgeHolder[bridgesSymbol];
+  const index = bridges.findIndex((known) => known.folders.join() === folders.join());
+  const [known = { folders, bridge: {} }] = index === -1 ? [] : bridges.splice(index, 1);
+  bridges.push(known);
+  return known.bridge;
+}
+
+/**
+ * Finds the bridge of the site to which a component belongs: the one whose folder is nearest, else the latest.
+ *
+ * @param codeUrl the URL of the component's code. The code itself has no number of its site, as incremental builds
+ *   compare its hash.
+ */
+export function findBridge(codeUrl: string): ComponentBridge {
+  const bridges = bridgeHolder[bridgesSymbol] ?? [];
+  let nearest = 0;
+  let found = bridges.at(-1);
+  for (const opened of bridges) {
+    for (const { length } of opened.folders.filter((folder) => codeUrl.startsWith(folder))) {
+      if (length < nearest) continue;
+      nearest = length;
+      found = opened;
+    }
+  }
+  return found?.bridge ?? {};
+}

@@ -1,5 +1,5 @@
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
-import { componentBridge, containerPage } from '../embed/component-bridge.ts';
+import { type ComponentBridge, containerPage } from '../embed/component-bridge.ts';
 import { describeNote, type InvalidEmbed } from '../failures/embed-notes.ts';
 import type { GeneratedSite } from '../inlining/generated-site.ts';
 import type { ScannedSite } from '../inlining/scan-site.ts';
@@ -44,23 +44,28 @@ interface OutputEmbeds {
  * before it writes the text.
  */
 export class Announcements {
+  readonly #bridge: ComponentBridge;
   readonly #onFirst: (request: SnippetRequest, pathname: string) => void;
   readonly #requests = new Map<string, SnippetRequest>();
   /** The announced pages, by the paths for which Astro writes them. */
   readonly #pages = new Map<string, AnnouncedPage>();
 
-  /** @param onFirst called when a snippet is first announced. An error that it throws fails the page */
-  constructor(onFirst: (request: SnippetRequest, pathname: string) => void) {
+  /**
+   * @param bridge that of the site
+   * @param onFirst called when a snippet is first announced. An error that it throws fails the page
+   */
+  constructor(bridge: ComponentBridge, onFirst: (request: SnippetRequest, pathname: string) => void) {
+    this.#bridge = bridge;
     this.#onFirst = onFirst;
   }
 
   listen(): void {
-    componentBridge.announce = this.#hear;
+    this.#bridge.announce = this.#hear;
   }
 
   stop(): void {
-    // Another build in this process may listen by now, and must go on hearing announcements.
-    if (componentBridge.announce === this.#hear) componentBridge.announce = undefined;
+    // A later build of this site in this process may listen by now, and must go on hearing announcements.
+    if (this.#bridge.announce === this.#hear) this.#bridge.announce = undefined;
   }
 
   /**
@@ -98,7 +103,7 @@ export class Announcements {
     return lost;
   }
 
-  readonly #hear: NonNullable<typeof componentBridge.announce> = (id, params, { path, writtenPath }) => {
+  readonly #hear: NonNullable<ComponentBridge['announce']> = (id, params, { path, writtenPath }) => {
     const request = toRequest(id, params);
     const known = this.#requests.get(request.key);
     // All equal keys share one string: a large site has many announcements of few snippets.

@@ -30,7 +30,9 @@ export class BuildRun {
     this.session = new SnippetSession(site, environment, files, {
       openFetcher: (session) => openBuildFetcher(session, this.output),
     });
-    this.announcements = new Announcements((request, pathname) => this.#prefetch(request, pathname));
+    this.announcements = new Announcements(site.bridge, (request, pathname) =>
+      this.#prefetch(request, pathname),
+    );
     this.laterIntegrations = integrationsThatWrite(site);
   }
 

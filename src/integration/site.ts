@@ -1,5 +1,9 @@
-import { fileURLToPath } from 'node:url';
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { AstroConfig, AstroIntegrationLogger, HookParameters, IntegrationResolvedRoute } from 'astro';
+import { type ComponentBridge, openBridge } from '../embed/component-bridge.ts';
+import { contains } from '../files/paths.ts';
 import type { ClassFile } from '../inlining/class-file.ts';
 import type { ParsedOptions } from '../settings/options.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
@@ -9,6 +13,8 @@ import { SiteSource } from '../source/site-source.ts';
 export interface Site {
   /** The command that Astro runs. `sync` only loads collections, like a build that generates no pages. */
   command: HookParameters<'astro:config:setup'>['command'];
+  /** Through which `<Snippet>` announces embeds on pages of this site. */
+  bridge: ComponentBridge;
   options: ParsedOptions;
   config: AstroConfig;
   urls: SiteUrls;
@@ -35,10 +41,24 @@ export async function openSite(
   };
   return {
     ...known,
+    bridge: openBridge(codeFolders(known)),
     urls: { site, base, trailingSlash, format: build.format },
     sources: new SiteSource(folders, base, routes),
     classes: await openClasses(known),
   };
+}
+
+/** The URLs of the folders from which code of the site runs. Node runs a file by its real path. */
+function codeFolders({ command, config }: Pick<Site, 'command' | 'config'>): string[] {
+  const { root, outDir, build } = config;
+  if (command === 'dev') return [root.href];
+  const realRoot = pathToFileURL(join(realpathSync(root), '/'));
+  const output = outDir.href.replace(root.href, realRoot.href);
+  const folders = [root.href, realRoot.href, outDir.href, output, build.server.href];
+  // Astro renders pages from there if the output is outside of the folder in which the process runs.
+  const isOutside = !contains(process.cwd(), fileURLToPath(outDir));
+  if (isOutside) folders.push(pathToFileURL(join(process.cwd(), '.astro/')).href);
+  return [...new Set(folders)];
 }
 
 /** The path of the class file in the project. It must not change, since style sheets of sites name it. */
