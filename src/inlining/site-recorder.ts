@@ -1,5 +1,4 @@
 import { hashSource } from '../content/csp.ts';
-import { toFileState } from '../output/file-states.ts';
 import {
   hashOf,
   type Manifest,
@@ -76,8 +75,9 @@ export class SiteRecorder {
     const { generated, bytes, embeds } = inlinedPage;
     const shows = embeds.map(({ request }) => this.#indexes.get(request.key) ?? 0);
     const { packOffset, packLength } = this.#pack.add(generated);
-    const state = toFileState(stats, hashOf(bytes));
-    const file: RecordedFile = { name, shows, packOffset, packLength, ...state };
+    const { size, mtimeMs } = stats;
+    const modifiedAt = Math.floor(mtimeMs);
+    const file: RecordedFile = { name, shows, hash: hashOf(bytes), packOffset, packLength, size, modifiedAt };
 
     // `#uses` and the first recorded snippets are in the same order, so an index fits both.
     const optional = shows.filter((index) => this.#uses[index]?.optionalPlaces?.has(name));
