@@ -88,8 +88,17 @@ export interface ScanWarning {
   flaw: DoubtfulFlaw;
 }
 
+/** A script that mentions the element and holds no embed: it may create one in the browser. */
+export interface ScriptMention {
+  /** A byte offset in the file. */
+  start: number;
+  code: string;
+}
+
 /** The findings of a scan, each list in the order of the file. */
 export interface ScanResults {
+  /** Absent without such a script. */
+  scripts?: ScriptMention[];
   embeds: FoundEmbed[];
   faults: EmbedFault[];
   warnings: ScanWarning[];

@@ -1,6 +1,6 @@
 import { matchEnd, tagAt } from '../markup/tags.ts';
 import { addEmbed } from './add-embed.ts';
-import { elementName, mayContainEmbed, unrenderedComponentPattern } from './element.ts';
+import { elementName, embedNamePattern, mayContainEmbed, unrenderedComponentPattern } from './element.ts';
 import type { RefusedPlace } from './found-embed.ts';
 import { decodeThrough, findStarts, reportIncomplete, type SourceSlice, slice } from './source-slice.ts';
 
@@ -46,9 +46,13 @@ export function scanText(source: SourceSlice, scanDecoded: ScanDecoded = scanTex
  * @param holder the name of the attribute, or the type of the script, that holds the text
  */
 export function scanCode(source: SourceSlice, flaw: RefusedPlace, holder?: string): void {
-  for (const start of findStarts(decodeThrough(source, 'json'), scanText)) {
-    source.results.faults.push({ start, flaw, holder });
-  }
+  const { results, text: code, offsetInFile } = source;
+  const knownWarnings = results.warnings.length;
+  const starts = findStarts(decodeThrough(source, 'json'), scanText);
+  for (const start of starts) results.faults.push({ start, flaw, holder });
+  const isTold = starts.length > 0 || results.warnings.length > knownWarnings;
+  if (isTold || flaw !== 'in-script' || !embedNamePattern.test(code)) return;
+  results.scripts = [...(results.scripts ?? []), { start: offsetInFile(0), code }];
 }
 
 /** Scans the embed that a text begins with. Returns its end, or the end of its name if it is unclosed. */

@@ -42,6 +42,8 @@ export interface EmbedReading {
   invalid: InvalidEmbed[];
   /** Notes about embeds that may not work, or may not be meant: one for each kind of flaw. */
   warnings: EmbedNote[];
+  /** Scripts that mention the element and hold no embed, with the places where they begin: "index.html:12". */
+  scripts: { place: string; code: string }[];
 }
 
 /** An invalid embed with its byte offset, from which its line is found later. */
@@ -55,7 +57,7 @@ const noChildren: FoundEmbed['children'] = { start: 0, end: 0 };
 /** Finds the embeds of a file, reads what they request, and adds that to `uses`, the needs of the site. */
 export function readEmbeds(file: ReadableFile, uses: SnippetUses): EmbedReading {
   const { name, bytes, kind } = file;
-  const { embeds: foundEmbeds, faults, warnings } = scan(bytes, kind);
+  const { embeds: foundEmbeds, faults, warnings, scripts = [] } = scan(bytes, kind);
   const lineOf = lineFinder(bytes);
 
   const refusals = faults.map((fault) => refuseFault(fault, bytes, lineOf));
@@ -76,6 +78,7 @@ export function readEmbeds(file: ReadableFile, uses: SnippetUses): EmbedReading 
     embeds: embeds.slice(),
     invalid: refusals.map(({ start, ...refusal }) => ({ file: name, line: lineOf(start), ...refusal })),
     warnings: describeWarnings(file, warnings, lineOf),
+    scripts: scripts.map(({ start, code }) => ({ place: `${name}:${lineOf(start)}`, code })),
   };
 }
 

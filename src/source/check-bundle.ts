@@ -25,17 +25,20 @@ const passedToIsland: Flaw = {
   code: 'on-demand-page',
 };
 
+/** Flaws of code that a browser runs. */
+export const flawsInBrowser: { certain: Flaw; perhaps: Flaw } = {
+  certain: {
+    message: 'writes <snippet-embed> in the browser, where nothing replaces it.',
+    code: 'embed-in-browser',
+  },
+  perhaps: {
+    message: 'mentions snippet-embed. An embed that it writes in the browser would stay empty.',
+  },
+};
+
 /** Flaws in Vite's environments in which nothing replaces an embed. Pages of `prerender` are inlined. */
 const flawsByEnvironment: Readonly<Record<string, { certain: Flaw; perhaps: Flaw }>> = {
-  client: {
-    certain: {
-      message: 'writes <snippet-embed> in the browser, where nothing replaces it.',
-      code: 'embed-in-browser',
-    },
-    perhaps: {
-      message: 'mentions snippet-embed. An embed that it writes in the browser would stay empty.',
-    },
-  },
+  client: flawsInBrowser,
   ssr: {
     certain: {
       message: 'is built for pages or server islands that are rendered on demand, and contains an embed.',

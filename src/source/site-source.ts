@@ -1,4 +1,5 @@
 import type { IntegrationResolvedRoute } from 'astro';
+import type { SyntaxNode } from './find-written.ts';
 
 /** The folders of an Astro project, as absolute paths. */
 export interface SiteFolders {
@@ -14,6 +15,9 @@ export interface ModuleGraph {
   importsOf(id: string): Iterable<string>;
 }
 
+/** Parses JavaScript. Throws if the code is none. */
+export type ParseCode = (code: string) => SyntaxNode;
+
 /** A site before it is rendered: its folders, routes and modules. Made once the Astro config is done. */
 export class SiteSource {
   readonly folders: SiteFolders;
@@ -23,6 +27,8 @@ export class SiteSource {
   routes: readonly IntegrationResolvedRoute[];
   /** Set when pages have been bundled, or when a dev server starts. Unset in `astro sync`. */
   modules: ModuleGraph | undefined;
+  /** The parser of the site's Vite, set when a bundle is made. */
+  parse: ParseCode | undefined;
   /** Files that mention embeds and that Vite has loaded. Some are outside the project, as in a workspace. */
   readonly loaded: Set<string> = new Set();
 

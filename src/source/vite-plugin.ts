@@ -116,6 +116,7 @@ export function sourcePlugin({ source, astro, logger, onMention }: SourcePluginO
       order: 'pre',
       async handler(_options, bundle) {
         const { name: environment } = this.environment;
+        source().parse = (code) => this.parse(code) as unknown as SyntaxNode;
         const isMixed = !separatesPrerendered(this.environment.getTopLevelConfig());
         // The environment that renders the prerendered pages has the modules behind them.
         if (environment === (isMixed ? 'ssr' : 'prerender')) source().modules = bundledModules(this);

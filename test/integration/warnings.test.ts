@@ -88,6 +88,11 @@ export const getStaticPaths = () => [{ params: { slug: '${embed(1)}'.replace(/[<
     'src/pages/search.js.ts': `export const GET = () => new Response('const index = ' + JSON.stringify('${embed(13)}'));`,
     'public/labels.css': `a::before { content: '${embed(13)}' }`,
     'public/titles.js': `const titles = ['&lt;snippet-embed id=&quot;13&quot;&gt;'];`,
+    'public/writes.js': `const create = () => document.createElement('snippet-embed');`,
+    'public/markup.mjs': 'document.body.innerHTML = `<p><snippet-embed id="` + 1 + `"></snippet-embed></p>`;',
+    'public/broken.js': `const name = 'snippet-embed' const other;`,
+    'public/script.html': `<p>A page</p>\n<script>\nconst embed = document.createElement('snippet-embed');\n</script>`,
+    'public/reads.html': `<script>document.querySelector('snippet-embed');</script>`,
     'public/named.js': `document.querySelector('snippet-embed[id]'); // <snippet-embed>`,
     'src/pages/feed.xml.ts': `export const GET = () => new Response('<rss><item>&lt;p&gt;Text ${embed(13).replaceAll('<', '&lt;').replaceAll('>', '&gt;')}&lt;/p&gt;</item></rss>');`,
   },
@@ -151,6 +156,16 @@ test('an embed in a script or a style sheet of the output is a warning that name
     /\[WARN\] \[astro-snippets\] (\S+): holds an embed, which stays as it is\. /g,
   );
   expect(Array.from(named, ([, name]) => name)).toEqual(['labels.css', 'search.js', 'titles.js']);
+});
+
+test('a script that writes an embed in the browser is a warning with its file, or with its page and line', () => {
+  const told = output.matchAll(/\[astro-snippets\] (\S+): a script (\w+)/g);
+  expect(Array.from(told, ([, place, what]) => [place, what]).sort()).toEqual([
+    ['broken.js', 'mentions'],
+    ['markup.mjs', 'writes'],
+    ['script.html:2', 'writes'],
+    ['writes.js', 'writes'],
+  ]);
 });
 
 test('a block in the middle of a paragraph is one warning per snippet, with page, line and what to do', () => {
