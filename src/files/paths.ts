@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { hasErrorCode } from './read.ts';
@@ -30,3 +31,10 @@ export function realPathOf(path: string): string {
     return realPathOf(resolve(dirname(place), readlinkSync(place)));
   }
 }
+
+/** The most bytes of a name that gets a suffix. File systems allow 255 bytes in a name, some only 143. */
+const longestStem = 64;
+
+/** A name to which a suffix can be added: the name itself or, if it is too long for that, a hash of it. */
+export const shortName = (name: string): string =>
+  Buffer.byteLength(name) <= longestStem ? name : hash('sha256', name).slice(0, 32);

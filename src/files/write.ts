@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { chmodSync, chownSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { type UserError, userError } from '../failures/errors.ts';
 import { listNames } from '../failures/places.ts';
 import { reasonOf } from '../text/clean-text.ts';
+import { shortName } from './paths.ts';
 import { statsOf } from './read.ts';
 
 /**
@@ -16,7 +17,7 @@ import { statsOf } from './read.ts';
 export function writeAtomically(
   file: string,
   bytes: Uint8Array | string,
-  temporary = `${file}.${randomUUID()}.tmp`,
+  temporary = join(dirname(file), `${randomUUID()}.tmp`),
 ): void {
   try {
     mkdirSync(dirname(file), { recursive: true });
@@ -63,7 +64,8 @@ export const describeOtherOwners = (names: readonly string[]): string =>
 const temporarySuffix = '.snippets.tmp';
 
 /** The temporary path for an output file. It is fixed, so that later runs find what a killed process left. */
-export const temporaryFile = (file: string): string => file + temporarySuffix;
+export const temporaryFile = (file: string): string =>
+  join(dirname(file), shortName(basename(file)) + temporarySuffix);
 
 /** Whether this is the name of a temporary file, as a process that was killed leaves it. */
 export const isTemporary = (name: string): boolean => name.endsWith(temporarySuffix);

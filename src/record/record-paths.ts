@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { contains, pathFrom } from '../files/paths.ts';
+import { contains, pathFrom, shortName } from '../files/paths.ts';
 import { holderOf } from './lock-holder.ts';
 
 interface ManifestPlace {
@@ -16,7 +16,7 @@ interface ManifestPlace {
  * The path of an output's manifest. The other files on record lie beside it, and their names begin the same:
  *
  * - `manifest.json`, of the output `dist`. Other outputs have `manifest.<path>.json`, so that several can be
- *   built side by side. In a cache folder outside of the project, which projects may share, a hash follows.
+ *   built side by side; a long path is a hash. In a cache folder outside of the project, which projects may share, a hash follows.
  * - `manifest.json.missing`: why there is no manifest. See {@link missingNote}.
  * - `manifest.<id>.pack`: the pages as they were generated. See {@link packFile}.
  * - `manifest.lock` and `manifest.lock.command`. See {@link lockFile} and {@link commandLockFile}.
@@ -24,7 +24,7 @@ interface ManifestPlace {
 export function manifestFile({ cacheDir, root, outDir }: ManifestPlace): string {
   const parts = ['manifest'];
   const output = pathFrom(root, outDir);
-  if (output !== 'dist') parts.push(encodeURIComponent(output));
+  if (output !== 'dist') parts.push(shortName(encodeURIComponent(output)));
   if (!contains(root, cacheDir)) {
     // A relative path is hashed, so that the name stays when both folders are moved together.
     parts.push(hash('sha256', pathFrom(cacheDir, outDir)).slice(0, 8));
@@ -97,7 +97,7 @@ export const lockFile = (manifest: string): string => `${stemOf(manifest)}.lock`
 export const commandLockFile = (manifest: string): string => `${lockFile(manifest)}.command`;
 
 /** The path of a note that says why a manifest is missing, in a sentence that commands print. */
-export const missingNote = (manifest: string): string => `${manifest}.missing`;
+export const missingNote = (manifest: string): string => `${stemOf(manifest)}.json.missing`;
 
 /** Notes why there is no manifest: the given sentence, or the beginning of a failed build's error. */
 export function noteMissing(manifest: string, why: string | Error): void {
@@ -119,6 +119,8 @@ function summaryOf({ message }: Error): string {
   return lines.filter(Boolean).join(' ').replace(/\.?$/, '.');
 }
 
-const stemOf = (manifest: string) => manifest.replace(/\.json$/, '');
+/** What the names of all files begin with that belong to a manifest. People choose names with `--manifest`. */
+const stemOf = (manifest: string) =>
+  join(dirname(manifest), shortName(basename(manifest).replace(/\.json$/, '')));
 
 const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : []);
