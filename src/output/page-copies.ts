@@ -3,7 +3,7 @@ import { join, posix } from 'node:path';
 import { shownPath } from '../files/paths.ts';
 import { statsOf } from '../files/read.ts';
 import type { Manifest, RecordedFile } from '../record/manifest.ts';
-import { compressionFormats } from './compressed.ts';
+import { compressionFormats } from './compression-formats.ts';
 import { OutputListing } from './output-listing.ts';
 import type { SiteFile } from './site-files.ts';
 
