@@ -17,7 +17,7 @@ import { statsOf } from './read.ts';
 export function writeAtomically(
   file: string,
   bytes: Uint8Array | string,
-  temporary = join(dirname(file), `${randomUUID()}.tmp`),
+  temporary: string = join(dirname(file), `${randomUUID()}.tmp`),
 ): void {
   try {
     mkdirSync(dirname(file), { recursive: true });
