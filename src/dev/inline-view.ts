@@ -13,7 +13,7 @@ import { isWithoutKey, withoutKeyWarning } from '../settings/connection.ts';
 import { filesAt, routeFiles } from '../settings/route-files.ts';
 import type { Settings } from '../settings/settings.ts';
 import { canonicalPath, decodePath, pathBelow } from '../settings/site-urls.ts';
-import { BlockWarnings } from '../snippets/block-warnings.ts';
+import { NestingWarnings } from '../snippets/nesting-warnings.ts';
 import { type FileEmbed, pageParams, readEmbeds } from '../snippets/read-embeds.ts';
 import type { FetchedSnippet, FetchedSnippets } from '../snippets/snippet-fetcher.ts';
 import type { SnippetUse, SnippetUses } from '../snippets/snippet-use.ts';
@@ -156,10 +156,10 @@ function contentsOf(shownUses: readonly ShownUse[]): FetchedSnippets {
 
 /** Warns of embeds that may not work where they are on the page. */
 function warnOfPage({ rendered, search, lines, embeds }: View, snippets: FetchedSnippets): void {
-  const blocks = new BlockWarnings((key) => snippets.get(key)?.html, search.whereWritten);
-  blocks.add(rendered.path, rendered.bytes, embeds);
+  const nestings = new NestingWarnings((key) => snippets.get(key)?.html, search.whereWritten);
+  nestings.add(rendered.path, rendered.bytes, embeds);
   for (const warning of search.headingWarnings(embeds)) lines.warn(warning);
-  for (const warning of blocks.warnings()) lines.warn(warning);
+  for (const warning of nestings.warnings()) lines.warn(warning);
 }
 
 /** @throws UserError with one report of all failures, unless children are shown instead */

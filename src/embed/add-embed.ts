@@ -7,12 +7,12 @@ import type { Layer } from './layers.ts';
 import { isElement, type SourceSlice } from './source-slice.ts';
 
 /** The surroundings of an embed that is an element. */
-interface ElementPlace extends Pick<FoundEmbed, 'inIsland' | 'inHeading' | 'inParagraph' | 'paragraph'> {
+interface ElementPlace extends Pick<FoundEmbed, 'inIsland' | 'inHeading' | 'around' | 'paragraph'> {
   /** Whether the element is one of XML, so that what replaces it has to be escaped. */
   isXml: boolean;
 }
 
-const placeInText: ElementPlace = { isXml: false, inIsland: false, inHeading: false, inParagraph: false };
+const placeInText: ElementPlace = { isXml: false, inIsland: false, inHeading: false, around: [] };
 
 /**
  * Adds an embed to the results. An invalid id gives a warning instead where the tag may belong to an excerpt:
@@ -29,7 +29,7 @@ export function addEmbed(source: SourceSlice, tag: Tag, endTag: Range, place?: E
   }
 
   const as = place ? shownAs(attributes.as, source.defaultAs) : 'text';
-  const { isXml, inIsland, inHeading, inParagraph, paragraph } = place ?? placeInText;
+  const { isXml, inIsland, inHeading, around, paragraph } = place ?? placeInText;
   const innerLayers: Layer[] = [...layers];
   if (isXml) innerLayers.push('xml-text');
   if (as === 'text' && needsEscapedText) innerLayers.push('html-text');
@@ -43,7 +43,7 @@ export function addEmbed(source: SourceSlice, tag: Tag, endTag: Range, place?: E
     lang: langIn(written, lang),
     inIsland,
     inHeading,
-    inParagraph,
+    around,
     paragraph,
   });
 }

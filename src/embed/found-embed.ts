@@ -1,6 +1,7 @@
 import type { Range } from '../markup/edits.ts';
 import type { EmbedAs, EmbedAttributes } from './element.ts';
 import type { Layer } from './layers.ts';
+import type { Nesting } from './nesting.ts';
 
 /**
  * The syntax of a file, which decides how the scanner reads it. `text` is prose: what it holds is told from the text
@@ -26,8 +27,8 @@ export interface FoundEmbed extends Range {
   inIsland: boolean;
   /** Whether the embed is in a heading with an id, as Markdown generates it. */
   inHeading: boolean;
-  /** Whether the embed is in an open `<p>`, which block-level content would end. */
-  inParagraph: boolean;
+  /** The elements around the embed that some content does not fit into. Embeds share these lists. */
+  around: readonly Nesting[];
   /** The `<p>` around the embed, if it contains nothing else. */
   paragraph?: Paragraph | undefined;
 }

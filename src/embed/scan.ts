@@ -2,7 +2,7 @@ import type { Range } from '../markup/edits.ts';
 import type { TextKind } from '../markup/elements.ts';
 import { startTags } from '../markup/start-tags.ts';
 import { type Attribute, attributesOf, decodeAttribute, matchEnd, type Tag } from '../markup/tags.ts';
-import { type MarkupVisitor, walk } from '../markup/walk.ts';
+import { type MarkupVisitor, type OpenElement, walk } from '../markup/walk.ts';
 import { addEmbed, langIn, valueIn } from './add-embed.ts';
 import { findCode, withoutCodeSpans } from './code-spans.ts';
 import { applyDeclarations } from './declarations.ts';
@@ -10,6 +10,7 @@ import { elementName, embedNamePattern, embedSlugPattern, mayContainEmbed } from
 import type { FileKind, Paragraph, ScanResults } from './found-embed.ts';
 import type { Layer } from './layers.ts';
 import { contextChangeOf, type MarkupContext } from './markup-context.ts';
+import { nestingsAround } from './nesting.ts';
 import { defaultAsIn } from './places.ts';
 import { brokenOpening, scanCode, scanText, unrenderedComponentTag } from './scan-text.ts';
 import { scanUrl } from './scan-url.ts';
@@ -109,6 +110,8 @@ class MarkupScanner implements MarkupVisitor<MarkupContext> {
   readonly #source: SourceSlice;
   /** The offset at which the text mentions a snippet next; `Infinity` if nowhere. */
   #mention = -1;
+  /** The elements around the last embed that is not inside another one. */
+  #aroundEmbed: OpenElement = { name: '' };
   /** The open paragraph outside of embeds. */
   #paragraph: Tag | undefined;
   /** The code in headings, with the URLs by which links on the page lead to the headings. */
@@ -134,9 +137,12 @@ class MarkupScanner implements MarkupVisitor<MarkupContext> {
     }
   }
 
-  open(tag: Tag, outside: MarkupContext, isBlock: boolean): MarkupContext | undefined {
+  open(tag: Tag, outside: MarkupContext, isBlock: boolean, around: OpenElement): MarkupContext | undefined {
     const { name } = tag;
-    if (name === elementName) return this.#openEmbed(tag, outside);
+    if (name === elementName) {
+      if (!outside.embed) this.#aroundEmbed = around;
+      return this.#openEmbed(tag, outside);
+    }
     if (outside.isExample && !outside.embed) return outside;
 
     if (name.startsWith('snippet')) this.#reportLookalike(tag);
@@ -225,7 +231,7 @@ class MarkupScanner implements MarkupVisitor<MarkupContext> {
       isXml: this.isXml,
       inIsland,
       inHeading: !!heading && this.#attribute(heading, 'id') !== undefined,
-      inParagraph: !!this.#paragraph,
+      around: nestingsAround(this.#aroundEmbed, !!this.#paragraph),
       paragraph: this.#paragraphAround(tag, endTag),
     });
   }

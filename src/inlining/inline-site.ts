@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { headerPolicies } from '../content/csp.ts';
 import { forEachYielding } from '../files/turns.ts';
 import type { Manifest } from '../record/manifest.ts';
-import { BlockWarnings } from '../snippets/block-warnings.ts';
+import { NestingWarnings } from '../snippets/nesting-warnings.ts';
 import type { FileEmbed } from '../snippets/read-embeds.ts';
 import type { FetchedSnippets } from '../snippets/snippet-fetcher.ts';
 import { count, formatDuration } from '../text/format.ts';
@@ -87,7 +87,7 @@ function fetchSnippets({ uses, invalid }: ScannedSite, site: GeneratedSite): Pro
 class PageWarnings {
   readonly #site: GeneratedSite;
   readonly #snippets: FetchedSnippets;
-  readonly #blocks: BlockWarnings;
+  readonly #nestings: NestingWarnings;
   /** Checks that classes have CSS; `undefined` without the option `classes`. */
   readonly #classes: ClassChecker | undefined;
   readonly #policies: PolicyWarnings;
@@ -98,13 +98,13 @@ class PageWarnings {
     this.#site = site;
     this.#policies = new PolicyWarnings(snippets, { rule: settings.policy, site: urls.site });
     this.#snippets = snippets;
-    this.#blocks = new BlockWarnings((key) => snippets.get(key)?.html, astro?.search.whereWritten);
+    this.#nestings = new NestingWarnings((key) => snippets.get(key)?.html, astro?.search.whereWritten);
     this.#classes = astro?.classes && new ClassChecker(directory, urls.base, astro.classes.written);
   }
 
   add({ name, embeds }: ScannedFile, inlinedPage: InlinedPage): void {
     this.#classes?.add(name, inlinedPage, this.#snippets);
-    this.#blocks.add(name, inlinedPage.generated, embeds);
+    this.#nestings.add(name, inlinedPage.generated, embeds);
     this.#policies.add(name, inlinedPage);
     for (const embed of embeds) if (embed.inHeading) this.#embedsInHeadings.push(embed);
   }
@@ -114,7 +114,7 @@ class PageWarnings {
     return [
       ...(search?.headingWarnings(this.#embedsInHeadings) ?? []),
       ...(search?.imageWarnings() ?? []),
-      ...this.#blocks.warnings(),
+      ...this.#nestings.warnings(),
       ...this.#policies.list(search?.whereWritten),
       ...(this.#classes?.warnings() ?? []),
     ];

@@ -19,9 +19,10 @@ export interface MarkupVisitor<Context> {
    * A start tag, with the context around the element.
    *
    * @param isBlock whether the tag ends an open paragraph.
+   * @param around the elements around the element.
    * @returns the context of the element's content; `undefined` if the element ends with its start tag.
    */
-  open(tag: Tag, context: Context, isBlock: boolean): Context | undefined;
+  open(tag: Tag, context: Context, isBlock: boolean, around: OpenElement): Context | undefined;
   /** The end of an element. `endTag` has no length if another tag or the text's end closes the element. */
   close?(name: string, endTag: Range, context: Context): void;
   /** Text between tags, or a CDATA section without its marks. */
@@ -44,15 +45,20 @@ export function walk<Context>(text: string, context: Context, visitor: MarkupVis
 
 type Language = 'html' | 'svg' | 'math' | 'xml';
 
-interface OpenElement<Context> {
+/** An element whose end tag is still to come. The outermost, with no name, is the text as a whole. */
+export interface OpenElement {
   name: string;
+  /** The element around it; `undefined` for the outermost. */
+  parent?: OpenElement;
+}
+
+interface WalkedElement<Context> extends OpenElement {
   /** The context and the language of the element's content. */
   context: Context;
   language: Language;
   /** The start tags that end the element. */
   endedBy?: ReadonlySet<string> | undefined;
-  /** `undefined` for the outermost, which is the text as a whole. */
-  parent?: OpenElement<Context>;
+  parent?: WalkedElement<Context>;
 }
 
 /** The most open elements that an end tag is compared with. Without a limit, time would be quadratic. */
@@ -69,7 +75,7 @@ class MarkupWalker<Context> {
   readonly #text: string;
   readonly #visitor: MarkupVisitor<Context>;
   readonly #isXml: boolean;
-  #current: OpenElement<Context>;
+  #current: WalkedElement<Context>;
 
   constructor(text: string, context: Context, visitor: MarkupVisitor<Context>) {
     this.#text = text;
@@ -117,7 +123,7 @@ class MarkupWalker<Context> {
     while (isHtml && this.#current.endedBy?.has(name)) this.#close(start);
 
     const { isBlock, isVoid, textKind, endedBy } = elementFacts.get(name) ?? ordinaryFacts;
-    const context = this.#visitor.open(tag, this.#current.context, isBlock);
+    const context = this.#visitor.open(tag, this.#current.context, isBlock, this.#current);
     const language = languageIn(name, this.#current.language);
     const isEmpty = isHtml && language === 'html' ? isVoid : tag.isSelfClosing;
     if (context === undefined || isEmpty) return end;
@@ -130,7 +136,7 @@ class MarkupWalker<Context> {
 
   #endTag({ name, start, end }: Tag) {
     if (name === 'p' || name === 'br') this.#leaveForeign(start);
-    let opened: OpenElement<Context> | undefined = this.#current;
+    let opened: WalkedElement<Context> | undefined = this.#current;
     for (let depth = 0; opened && opened.name !== name && depth < maxSearchDepth; depth += 1) {
       opened = opened.parent;
     }

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { userError } from '../failures/errors.ts';
 import { entryName, listPlaces } from '../failures/places.ts';
+import { fileKind } from '../files/file-kind.ts';
 import { pathFrom } from '../files/paths.ts';
 import { isTemporary } from '../files/write.ts';
 import { PolicyWarnings } from '../inlining/policy-warnings.ts';
@@ -14,6 +15,7 @@ import { listPageCopies, type SiteFolder, siteFolders } from '../output/page-cop
 import type { SiteFile } from '../output/site-files.ts';
 import { findStaleSnippets } from '../record/changes.ts';
 import { hashOf, type RecordedFile } from '../record/manifest.ts';
+import { NestingWarnings } from '../snippets/nesting-warnings.ts';
 import { count } from '../text/format.ts';
 import { containsKnownKey } from '../text/known-keys.ts';
 import { needsBuild, reasonForPage, reasonForSite } from './needs-build.ts';
@@ -25,7 +27,7 @@ export interface RefreshPlan extends OutputComparison {
   pages: PlannedPage[];
   /** Files that were made from these pages, such as a search index: a refresh does not write them. */
   derivedFiles: DerivedFile[];
-  /** Warnings of what the policies of these pages block. */
+  /** Warnings of what the policies of these pages block, and of what does not fit where it stands on them. */
   warnings: string[];
 }
 
@@ -66,7 +68,7 @@ export async function planRefresh(site: SiteToRefresh): Promise<RefreshPlan> {
     planner.add(pageToRemake);
   }
   planner.refuseKey();
-  plan.warnings = planner.policyWarnings();
+  plan.warnings = planner.warnings();
   // A page that another program changed needs a build if it has to be made again, else only a warning.
   const namesToRemake = new Set(pagesToRemake.map(({ page }) => page.name));
   plan.modified = comparison.modified.filter((name) => !namesToRemake.has(name));
@@ -107,6 +109,7 @@ class PagePlanner {
   readonly #plan: RefreshPlan;
   readonly #makePage: MakePage;
   readonly #policyWarnings: PolicyWarnings;
+  readonly #nestingWarnings: NestingWarnings;
   /** Why no page of the site can be updated; `undefined` if pages can be. */
   readonly #reasonForSite: string | undefined;
   /** The names of pages that would contain the API key. */
@@ -119,7 +122,9 @@ class PagePlanner {
     this.#site = site;
     this.#plan = plan;
     this.#makePage = pageMaker(site);
-    this.#policyWarnings = new PolicyWarnings(changedSnippets(site), {
+    const changed = changedSnippets(site);
+    this.#nestingWarnings = new NestingWarnings((key) => changed.get(key)?.html);
+    this.#policyWarnings = new PolicyWarnings(changed, {
       rule: site.manifest.rules.policy,
       site: site.manifest.urls?.site,
     });
@@ -135,6 +140,9 @@ class PagePlanner {
     }
     const inlinedPage = this.#makePage(page);
     this.#policyWarnings.add(name, inlinedPage);
+    if (fileKind(name) === 'html') {
+      this.#nestingWarnings.add(name, inlinedPage.generated, inlinedPage.embeds);
+    }
     const reason = reasonForPage(page, inlinedPage, changed, this.#site);
     if (reason) {
       this.#refuse(name, reason);
@@ -169,8 +177,8 @@ class PagePlanner {
     return !this.#refuseOtherCopies(page, plannedPage.copies, [currentBytes, plannedPage.makeBytes()]);
   }
 
-  policyWarnings(): string[] {
-    return this.#policyWarnings.list();
+  warnings(): string[] {
+    return [...this.#nestingWarnings.warnings(), ...this.#policyWarnings.list()];
   }
 
   /** @throws UserError if a page of the plan would contain the API key */

@@ -13,7 +13,7 @@ import { andMore, faultTexts, warningTexts } from './embed-messages.ts';
 import { addUse, type SnippetUses } from './snippet-use.ts';
 
 /** A valid embed in a file, and the snippet that it shows. */
-export interface FileEmbed extends PlacedEmbed, Pick<FoundEmbed, 'inHeading' | 'inParagraph'> {
+export interface FileEmbed extends PlacedEmbed, Pick<FoundEmbed, 'inHeading' | 'around'> {
   /** The request, including the params that the option `params` adds. */
   request: SnippetRequest;
   /** The request's key without the params that the site adds; `undefined` if it adds none. */
@@ -92,7 +92,7 @@ function refuseFault(fault: EmbedFault, bytes: Buffer, lineOf: LineOf): RefusedE
 
 /** @throws SnippetError or SiteError if the embed is invalid */
 function readEmbed(embed: FoundEmbed, file: ReadableFile, uses: SnippetUses): FileEmbed {
-  const { attributes, lang, start, end, format, paragraph, inHeading, inParagraph } = embed;
+  const { attributes, lang, start, end, format, paragraph, inHeading, around } = embed;
   const { name, addParams, showsSnippets } = file;
   const children = embed.children.start < embed.children.end ? embed.children : noChildren;
   const writtenRequest = parseEmbedRequest(embed);
@@ -109,7 +109,7 @@ function readEmbed(embed: FoundEmbed, file: ReadableFile, uses: SnippetUses): Fi
   const written = writtenRequest.key === request.key ? undefined : writtenRequest.key;
   // Attributes are left out: as parts of the page's text, they would keep all of it in memory. Fields are
   // listed: an object made with a spread takes twice as much memory.
-  return { start, end, children, format, paragraph, inHeading, inParagraph, request, written };
+  return { start, end, children, format, paragraph, inHeading, around, request, written };
 }
 
 /** @throws SnippetError or SiteError if an attribute is invalid, or an island would remove the embed */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { mayContainEmbed } from '../../src/embed/element.ts';
 import type { FileKind } from '../../src/embed/found-embed.ts';
+import { nestings } from '../../src/embed/nesting.ts';
 import { scan } from '../../src/embed/scan.ts';
 import { lineFinder } from '../../src/files/lines.ts';
 
@@ -389,7 +390,9 @@ test.for([
   ['in a list, a cell or a heading', '<ul><li>@</ul>', false],
 ] as const)('whether an embed is in a paragraph: %s', ([, html, expected]) => {
   const page = html.replace('@', '<snippet-embed id="1"></snippet-embed>');
-  expect(found(page).embeds.map(({ inParagraph }) => inParagraph)).toEqual([expected]);
+  expect(found(page).embeds.map(({ around }) => around.includes(nestings.blockInParagraph))).toEqual([
+    expected,
+  ]);
 });
 
 test.for<[string, 'html' | 'xml', string, string | undefined]>([

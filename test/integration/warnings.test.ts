@@ -15,6 +15,7 @@ const { site, output } = await builtSite(
     12: '<b>words</b>',
     13: '<div>A block</div>',
     14: '{{ plan }}<ul><li>A list</li></ul>',
+    15: 'Free. <a href="/terms/">Terms</a>',
   },
   {
     'astro.config.mjs': configWith("{ exclude: ['/post/**', 'nothing'] }", {
@@ -70,6 +71,9 @@ Sale by ${embed(1)}
     'src/posts/draft.md': `## ${embed(999)}\n`,
     'src/posts/example.md': `## \`${embed(1)}\`\n`,
     'src/pages/first.md': `# First\n\nSee ${embed(11)} and ${embed(12)} here.\n\nAgain: ${embed(11)}\n`,
+    'src/pages/cards.astro': pageWith(
+      '<a href="/"><div><Snippet id={15} /></div></a><p><Snippet id={15} /></p>',
+    ),
     'src/pages/second.md': `Once more ${embed(11)}\n`,
     'src/pages/params.astro': `<p>
 Plan ${embed(14, ` params='{"plan":"pro"}'`)} or
@@ -177,4 +181,10 @@ test('a block in the middle of a paragraph is one warning per snippet, with page
   expect(output).toContain(`params/index.html:${line} and 1 more time: the content of snippet 14 is a block`);
   // No warning for a block that stands alone, as text, or in a feed.
   expect(output.match(/is a block/g)).toHaveLength(2);
+});
+
+test('a link inside a link is a warning that says what a browser does', () => {
+  expect(output).toContain(
+    '[WARN] [astro-snippets] cards/index.html:1: the content of snippet 15 has a link, inside a link. A browser ends the outer link there. Put the embed outside of the link. Snippet 15 is written in src/pages/cards.astro',
+  );
 });

@@ -213,3 +213,20 @@ test('a refresh makes a paragraph with attributes a <div> where its snippet is a
   await run('refresh');
   expect(await read('dist/index.html')).toBe(shown('p', 'text again'));
 });
+
+test('a refresh warns of content that does not fit where it stands now, as `inline` does', async () => {
+  const { service } = site;
+  const page = '<form>\n<snippet-embed id="72"></snippet-embed></form>';
+  const { directory } = await folderWith({ 'dist/index.html': page, 'dist/about.html': page });
+  const run = (command: string, ...rest: string[]) =>
+    exits(0, cli(directory, [command, ...rest], service.environment));
+  const warning =
+    'html:2 and 1 more time: the content of snippet 72 has a form, inside a form. A browser ignores its start tag, and its end tag ends the outer form. Put the embed outside of the form.';
+
+  service.put(72, '<form><input></form>');
+  expect(await run('inline', 'dist')).toContain(warning);
+  service.put(72, '<input>');
+  expect(await run('refresh')).not.toContain('snippet 72');
+  service.put(72, '<form><input type="email"></form>');
+  expect(await run('refresh')).toContain(warning);
+});

@@ -6,7 +6,7 @@ const embed = (id: number) => `<snippet-embed id="${id}"></snippet-embed>`;
 const escaped = (text: string) => `<p>Text</p>\n<h1>{${JSON.stringify(text)}}</h1>`;
 
 const { site, dev } = await servedSite(
-  { 1: 'Ann', 2: '<p>block</p>' },
+  { 1: 'Ann', 2: '<p>block</p>', 3: '<button>Buy</button>' },
   {
     'astro.config.mjs': configWith(`{ exclude: 'excluded/*.html' }`),
     'src/pages/cut.astro': escaped('<snippet-embed id="1">An excerpt that was cut'),
@@ -18,6 +18,7 @@ import { Content } from './heading.md';
 ---
 <Content />`,
     'src/pages/blocks.md': `Text ${embed(2)} text ${embed(2)}.\n`,
+    'src/pages/card.astro': `<a href="/"><h2>Offer</h2>${embed(3)}</a>`,
     'src/pages/feed.xml.ts': `export const GET = () => new Response('<rss><item>&lt;snippet-embed id="1"&gt; cut</item></rss>', { headers: { 'content-type': 'application/xml' } });`,
     'src/pages/last-[turn].astro': `---
 export const getStaticPaths = () => Array.from({ length: 20 }, (_, turn) => ({ params: { turn: String(turn) } }));
@@ -59,6 +60,7 @@ test.for([
   ['text in a feed', '/feed.xml', /\/feed\.xml:1: text that looks like an embed has no end tag\./],
   ['an embed in a Markdown heading', '/heading', /src\/pages\/heading\.md:3 has an embed in a heading\./],
   ['a block in a paragraph', '/blocks', /\/blocks:\d+ and 1 more time: the content of snippet 2 is a block/],
+  ['a button in a link', '/card', /\/card:\d+: the content of snippet 3 has a button, inside a link\./],
 ] as const)('%s is one warning, however often it is viewed', async ([, path, expected]) => {
   expect(await warningsOf(path)).toEqual([expect.stringMatching(expected)]);
 });
