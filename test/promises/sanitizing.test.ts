@@ -22,7 +22,13 @@ describe('the option sanitize', () => {
       return '<b>clean</b>';
     };
     const prepared = await prepareSnippet(snippet('<i>raw</i>'), use, { ...rules, sanitize });
-    expect(prepared).toEqual({ html: '<b>clean</b>', text: 'clean', warnings: [], policyWarnings: [], inlineCode: undefined });
+    expect(prepared).toEqual({
+      html: '<b>clean</b>',
+      text: 'clean',
+      warnings: [],
+      policyWarnings: [],
+      inlineCode: undefined,
+    });
     expect(calls).toEqual([['<i>raw</i>', { id: 42, params: { plan: 'pro' } }]]);
   });
 
