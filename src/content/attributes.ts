@@ -18,15 +18,17 @@ export function classesIn(html: string): string[] {
   return [...new Set(names.filter(Boolean))].sort();
 }
 
-/** Attributes that list several images. */
-const candidateLists = /^(?:image)?srcset$/;
+/** How to replace the URLs of attributes that list several: images, or URLs with spaces between. */
+const replaceInLists: ReadonlyMap<string, typeof replaceCandidates> = new Map([
+  ['srcset', (list, replacement) => replaceCandidates(list, replacement)],
+  ['imagesrcset', (list, replacement) => replaceCandidates(list, replacement)],
+  ['ping', (list, replacement) => list.replace(/[^\t\n\f\r ]+/g, (url) => replacement(url))],
+]);
 
-/** Returns the edit that replaces the URL of an attribute, or the URLs of a `srcset`; no edit if all stay. */
+/** Returns the edit that replaces the URL of an attribute, or the URLs of a list; no edit if all stay. */
 export function replaceUrls(attribute: Attribute, replacement: (url: string) => string): Edit[] {
   const value = decodeHTMLAttribute(attribute.value);
-  const changed = candidateLists.test(attribute.name)
-    ? replaceCandidates(value, replacement)
-    : replacement(value);
+  const changed = replaceInLists.get(attribute.name)?.(value, replacement) ?? replacement(value);
   return changed === value ? [] : [replaceValue(attribute, changed)];
 }
 

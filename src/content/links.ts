@@ -18,12 +18,19 @@ const rootRelativeUrl = /^\/(?![\t\n\r]*[/\\])/;
 
 /** Puts the base path before root-relative URLs in HTML, and ends the paths of pages as the site does. */
 export const adaptLinks = (html: string, rules: LinkRules): string =>
-  editTags(html, (tag, attributes) => {
-    const isPage = (name: string) => pageElements.has(tag.name) || name === 'formaction';
-    return attributes
+  editUrls(html, (url, isPage) => adaptLink(url, isPage, rules));
+
+/** Replaces the URLs in HTML. @param replacement gets a URL, and whether it leads to a page */
+function editUrls(html: string, replacement: (url: string, isPage: boolean) => string): string {
+  return editTags(html, (tag, attributes) =>
+    attributes
       .filter(({ name }) => urlSyntaxOf(tag.name, name, () => false) !== undefined)
-      .flatMap((attribute) => replaceUrls(attribute, (url) => adaptLink(url, isPage(attribute.name), rules)));
-  });
+      .flatMap((attribute) => {
+        const isPage = pageElements.has(tag.name) || attribute.name === 'formaction';
+        return replaceUrls(attribute, (url) => replacement(url, isPage));
+      }),
+  );
+}
 
 /** Adapts one URL. @param isPage whether it leads to a page */
 export function adaptLink(url: string, isPage: boolean, { base, trailingSlash }: LinkRules): string {
@@ -39,6 +46,22 @@ export function adaptLink(url: string, isPage: boolean, { base, trailingSlash }:
   // A function, since `$` has a meaning in a replacement that is a string.
   return url.replace(path, () => adapted);
 }
+
+/**
+ * Makes URLs in HTML absolute that begin with a slash: a reader of feeds shows the HTML on another host. URLs that
+ * depend on the page, such as `#prices`, stay.
+ *
+ * @param site the URL of the site
+ */
+export const absoluteLinks = (html: string, site: string): string =>
+  editUrls(html, (url) => absoluteUrl(url, site));
+
+/** A URL that begins with a slash. Browsers ignore control characters and spaces before it, and take `\` for `/`. */
+const urlWithSlash = /^[\0-\x20]*[/\\]/;
+
+/** Makes a URL absolute if it begins with a slash. @param site the URL of the site */
+export const absoluteUrl = (url: string, site: string): string =>
+  urlWithSlash.test(url) ? (URL.parse(url, site)?.href ?? url) : url;
 
 function endPath(path: string, trailingSlash: LinkRules['trailingSlash']) {
   if (trailingSlash === 'never') return path.replace(slashesAtEnd, '') || '/';

@@ -40,6 +40,8 @@ export type InlinedView = { kind: 'page'; bytes: Buffer } | { kind: 'error-page'
 /** What the steps of one view of a page share. The settings stay even if a `.env` file changes meanwhile. */
 interface View {
   rendered: RenderedText;
+  /** The URL of the site, if it is known. */
+  site: string | undefined;
   settings: Settings;
   search: SourceSearch;
   lines: ViewLines;
@@ -104,7 +106,7 @@ export class InlineView {
     const { embeds, invalid, warnings } = readEmbeds({ name: path, bytes, kind, addParams }, uses);
     for (const note of warnings) lines.warn(describeNote(note, search.whereWritten));
     if (embeds.length + invalid.length > 0) search.refuseOnDemand(path);
-    return { rendered, settings, search, lines, embeds, invalid, uses };
+    return { rendered, site: site.urls.site, settings, search, lines, embeds, invalid, uses };
   }
 
   /** Gets the snippets in the order of the page, as the toolbar lists them. Without a key, there are none. */
@@ -178,11 +180,11 @@ function refuseFailures(view: View, shownUses: readonly ShownUse[]): void {
 
 /** @throws UserError if the API key would be shown */
 function inlineShown(view: View, shownUses: ShownUse[], snippets: FetchedSnippets, hash?: string): Buffer {
-  const { settings, lines, embeds } = view;
+  const { site, settings, lines, embeds } = view;
   const { path, kind, bytes } = view.rendered;
   const urlOf = (id: number) => linkOf(id, settings.editUrl, (line) => lines.warn(line));
   const linked = hash ? panelSnippets(shownUses, snippets, urlOf, describeUse) : undefined;
-  const inlinePage = pageInliner({ snippets, rules: { policy: 'none' }, linked, hash });
+  const inlinePage = pageInliner({ snippets, rules: { policy: 'none' }, site, linked, hash });
   const { bytes: inlinedBytes } = inlinePage({ name: path, kind }, bytes, embeds);
   if (containsKnownKey(inlinedBytes.toString('latin1'))) throw keyError(shownUses, path);
   return inlinedBytes;

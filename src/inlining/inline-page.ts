@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { isRestricted } from '../content/blocked.ts';
 import { allowInPage, type PolicyRules, type PolicySources, sourcesOf } from '../content/csp.ts';
+import { absoluteLinks, absoluteUrl } from '../content/links.ts';
 import type { PreparedSnippet } from '../content/prepare-snippet.ts';
 import { formatKey, type InsertionFormat } from '../embed/found-embed.ts';
 import {
@@ -15,6 +16,7 @@ import type { ScannableFile } from '../output/site-files.ts';
 import type { RecordedSnippet } from '../record/manifest.ts';
 import type { FileEmbed } from '../snippets/read-embeds.ts';
 import { type EditLinks, linkPage } from './edit-links/edit-links.ts';
+import { isJsonFeed } from './feeds/read-feed.ts';
 
 /** The parts of a snippet that a page needs. */
 export type InlinableSnippet = SnippetContent &
@@ -24,6 +26,8 @@ export interface InlineOptions extends EditLinks {
   /** Snippets by the keys of their requests. An embed without a snippet shows its children. */
   snippets: ReadonlyMap<string, InlinableSnippet>;
   rules: PolicyRules;
+  /** The URL of the site, if it is known: it makes links in feeds absolute. */
+  site?: string | undefined;
   /** Adds what a page has to allow to the policies that are sent as headers, and returns these. */
   allowInHeaders?: (page: string, sources: PolicySources) => string[];
   /** A buffer to compose small pages in. Pass it only if each page is written before the next is inlined. */
@@ -76,9 +80,10 @@ const noPolicies: EditedPolicies = { edits: [], policies: [] };
 
 /** Returns the function that inlines snippets into a page, in builds, refreshes, `inline` and `astro dev`. */
 export function pageInliner(options: InlineOptions): InlinePage {
-  const { snippets, rules, allowInHeaders, scratchBuffer, ...editLinks } = options;
-  const composeInPage = cachedComposer(snippets, ({ html }) => html);
-  const composeElsewhere = cachedComposer(snippets, ({ html, htmlElsewhere = html }) => htmlElsewhere);
+  const { snippets, rules, site, allowInHeaders, scratchBuffer, ...editLinks } = options;
+  const composeInPage = cachedComposer(snippets, (snippet) => snippet);
+  const composeElsewhere = cachedComposer(snippets, contentElsewhere);
+  const composeInFeed = cachedComposer(snippets, (snippet) => contentInFeed(snippet, site));
   const changesPolicies = rules.policy === 'hash' || rules.editLinks !== undefined;
   // Most sites have no such snippet, so that no page is searched for policies.
   const mayBeRestricted = changesPolicies || snippets.values().some(isRestricted);
@@ -104,7 +109,10 @@ export function pageInliner(options: InlineOptions): InlinePage {
     const { edits: policyEdits, policies } =
       isPage && mayBeRestricted ? editPolicies(name, generated, markedEmbeds) : noPolicies;
 
-    const composeContent = isPage ? composeInPage : composeElsewhere;
+    const isWholeFeed = !isPage && isJsonFeed(generated);
+    const composeOffPage = (embed: FileEmbed) =>
+      isWholeFeed || isInXml(embed.format) ? composeInFeed(embed) : composeElsewhere(embed);
+    const composeContent = isPage ? composeInPage : composeOffPage;
     const edits = script ? [...policyEdits, script] : policyEdits;
     const bytes = replaceEmbeds(generated, markedEmbeds, composeContent, edits, scratchBuffer);
     const hasMetaPolicy = policyEdits.length > 0;
@@ -112,10 +120,28 @@ export function pageInliner(options: InlineOptions): InlinePage {
   };
 }
 
+/** The content of a snippet in files that are no pages. */
+function contentElsewhere(snippet: InlinableSnippet): SnippetContent {
+  const { html, htmlElsewhere = html } = snippet;
+  return { ...snippet, html: htmlElsewhere };
+}
+
+/** The content of a snippet in feeds, which readers show on other hosts. @param site the URL of the site */
+function contentInFeed(snippet: InlinableSnippet, site: string | undefined): SnippetContent {
+  const content = contentElsewhere(snippet);
+  if (site === undefined) return content;
+  const { html, text, url = text } = content;
+  return { ...content, html: absoluteLinks(html, site), url: absoluteUrl(url, site) };
+}
+
+/** Whether content is written into XML. All XML counts as a feed: what reads it is no browser on the site. */
+const isInXml = ({ layers }: InsertionFormat): boolean =>
+  layers.some((layer) => layer === 'xml-text' || layer === 'xml-attribute' || layer === 'cdata');
+
 /** Composes the content of a snippet once for all of its embeds that are encoded alike. */
 function cachedComposer(
   snippets: InlineOptions['snippets'],
-  htmlOf: (snippet: InlinableSnippet) => string,
+  contentOf: (snippet: InlinableSnippet) => SnippetContent,
 ): (embed: FileEmbed) => ComposedContent | undefined {
   // Request objects are the keys, since a site has few of them, each with many embeds.
   type ComposedByRequest = Map<SnippetRequest, ComposedContent | undefined>;
@@ -133,7 +159,7 @@ function cachedComposer(
     }
     if (!composed.has(request)) {
       const snippet = snippets.get(request.key);
-      composed.set(request, snippet && compose({ ...snippet, html: htmlOf(snippet) }, format));
+      composed.set(request, snippet && compose(contentOf(snippet), format));
     }
     return composed.get(request);
   };

@@ -44,6 +44,7 @@ export async function inlineSnippets(
   const inlinePage = pageInliner({
     snippets,
     rules: recorder.rules,
+    site: site.urls.site,
     linked: recorder.linked,
     allowInHeaders: headers.allow,
     scratchBuffer: Buffer.allocUnsafeSlow(scratchBufferSize),

@@ -42,9 +42,9 @@ export type MakePage = (page: RecordedFile) => InlinedPage;
 
 /** Prepares to make pages as the build did, from the pages as they were generated. */
 export function pageMaker({ recordFile, manifest, fetched, linked }: SiteToRefresh): MakePage {
-  const { rules, snippets } = manifest;
+  const { rules, snippets, urls } = manifest;
   const pack = new PackReader(recordFile, manifest.pack);
-  const inlinePage = pageInliner({ snippets: fetched, rules, linked });
+  const inlinePage = pageInliner({ snippets: fetched, rules, site: urls?.site, linked });
 
   return (page) => {
     const { name, shows } = page;

@@ -1,5 +1,9 @@
+import { escapeAttribute } from 'entities/escape';
+import fc from 'fast-check';
+import { parseFragment } from 'parse5';
 import { describe, expect, test } from 'vitest';
-import { adaptLinks, type LinkRules } from '../../src/content/links.ts';
+import { absoluteLinks, adaptLinks, type LinkRules } from '../../src/content/links.ts';
+import { runs } from '../support/tools/property.ts';
 
 describe("links: 'base' adapts", () => {
   const docs: LinkRules = { base: '/docs', trailingSlash: 'ignore' };
@@ -31,6 +35,7 @@ describe("links: 'base' adapts", () => {
       '<link imagesrcset="/a.png 1x, /b.png 2x">',
       '<link imagesrcset="/docs/a.png 1x, /docs/b.png 2x">',
     ],
+    ['a ping', docs, '<a ping="/a https://x.test /b">', '<a ping="/docs/a https://x.test /docs/b">'],
     ['entities', docs, '<a href="&#x2F;a?b&amp;c">', '<a href="/docs/a?b&amp;c">'],
     ['white space', docs, '<a href=" /a\n">', '<a href=" /docs/a\n">'],
     ['a base with a slash at the end', { ...docs, base: '/docs/' }, '<a href="/a">', '<a href="/docs/a">'],
@@ -65,5 +70,65 @@ describe("links: 'base' adapts", () => {
     for (const url of [`/${'/'.repeat(500_000)}x`, `/${' '.repeat(500_000)}x`, `/a${'('.repeat(500_000)}`]) {
       adaptLinks(`<a href="${url}"><img srcset="${url}, ${'/a 1x,'.repeat(100_000)}">`, never);
     }
+  });
+});
+
+describe('links in feeds', () => {
+  const site = 'https://site.test/docs/';
+  test.for<[string, string, string]>([
+    ['a link', '<a href="/a?b=1&amp;c#d">', '<a href="https://site.test/a?b=1&amp;c#d">'],
+    ['an image', "<img src='/a.png'>", "<img src='https://site.test/a.png'>"],
+    [
+      'sources',
+      '<img srcset="/a,b.png 1x,https://x.test/c.png 2x, /d.png 3x">',
+      '<img srcset="https://site.test/a,b.png 1x,https://x.test/c.png 2x, https://site.test/d.png 3x">',
+    ],
+    ['a poster', '<video poster=/a.jpg>', '<video poster="https://site.test/a.jpg">'],
+    ['another host without a scheme', '<img src="//x.test/a.png">', '<img src="https://x.test/a.png">'],
+    ['the home page', '<a href=" / ">', '<a href="https://site.test/">'],
+    [
+      'SVG',
+      '<svg><use xlink:href="/a.svg#x"/></svg>',
+      '<svg><use xlink:href="https://site.test/a.svg#x"/></svg>',
+    ],
+  ])('%s: absolute', ([, html, expected]) => {
+    expect(absoluteLinks(html, site)).toBe(expected);
+    expect(absoluteLinks(expected, site)).toBe(expected);
+  });
+
+  test.for<[string, string]>([
+    ['a URL that depends on the page', '<a href="#a"><a href="?b"><a href="c/d"><a href="../e"><a href="">'],
+    ['another scheme', '<a href="mailto:a@x.test?body=/b"><a href="tel:+1"><img src="data:,/a">'],
+    ['text and other attributes', '/a <p title="/a" data-src="/a"><!-- <a href="/a"> -->'],
+    ['what is no URL', '<a href="//"><a href="/\\[">'],
+  ])('%s: as written', ([, html]) => {
+    expect(absoluteLinks(html, site)).toBe(html);
+  });
+
+  test('lead anywhere to where they lead on the site', () => {
+    const url = fc.string({
+      unit: fc.constantFrom(...'/\\#?:.a%ü"\'& \t\n', '//', 'mailto:', 'https://x.test/'),
+      maxLength: 8,
+    });
+    const attribute = fc.constantFrom(
+      ...['a href', 'img src', 'video poster', 'form action', 'object data', 'q cite', 'button formaction'],
+    );
+    fc.assert(
+      fc.property(attribute, url, (written, value) => {
+        const html = `<${written}="${escapeAttribute(value)}">`;
+        const [read = ''] = parseFragment(absoluteLinks(html, site)).childNodes.flatMap((node) =>
+          'attrs' in node ? node.attrs.map((each) => each.value) : [],
+        );
+        const onSite = URL.parse(value, site)?.href;
+        // No URL here is long enough to climb from one of these pages to where the other is.
+        const [one, other] = ['a', 'b'].map(
+          (name) => URL.parse(value, `https://x.test/${name}/1/2/3/4/5/6/`)?.href,
+        );
+        if (one === other && onSite !== undefined)
+          expect(URL.parse(read, 'https://reader.test/x/')?.href).toBe(onSite);
+        else expect(read).toBe(value);
+      }),
+      { numRuns: runs(2_000) },
+    );
   });
 });

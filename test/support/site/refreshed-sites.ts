@@ -86,6 +86,9 @@ const files = fc.record({
       `<?xml version="1.0"?><rss version="2.0"><channel><item><title>${escaped(one)}</title><description><![CDATA[${one}]]></description></item></channel></rss>`,
   ),
   'data.json': embed.map((one) => JSON.stringify({ one, nested: JSON.stringify({ one }) })),
+  'feed.json': embed.map((one) =>
+    JSON.stringify({ version: 'https://jsonfeed.org/version/1.1', items: [{ content_html: one }] }),
+  ),
   'llms.txt': embed.map((one) => `# Title\n\n${one}\n`),
 });
 
