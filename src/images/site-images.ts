@@ -39,8 +39,6 @@ const cacheEntrySchema = z.object({ file: z.string(), etag: headerSchema, lastMo
 interface Download extends FoundImage {
   /** Whether trying again may help. */
   isTransient?: boolean;
-  /** Whether the host has not answered at all. */
-  isUnanswered?: boolean;
 }
 
 const maxImageBytes = 10 * 1024 * 1024;
@@ -53,8 +51,8 @@ const downloadTimeout = 15_000;
 const downloadRetryBase = 250;
 /** Milliseconds until an image without a copy is asked for again, as in a dev server that runs for days. */
 const missingImageLifetime = 60_000;
-/** How many images in a row a host may leave without any answer. After that, it is not asked in this run. */
-const maxSilentImages = 3;
+/** How many images in a row may fail at a host in trouble. After that, it is not asked in this run. */
+const maxFailedImages = 3;
 
 /**
  * The images of a run: downloaded from the hosts that the site names, each once, and kept in a cache.
@@ -75,8 +73,8 @@ export class SiteImages {
   readonly #images: Map<string, Promise<FoundImage>> = new Map();
   /** The hosts of all images in snippets, copied or not. */
   readonly #seenHosts: Set<string> = new Set();
-  /** How many images in a row each host has left without any answer. */
-  readonly #silentImages: Map<string, number> = new Map();
+  /** How many images in a row have failed at each host, whatever was tried. */
+  readonly #failedImages: Map<string, number> = new Map();
   readonly #closed: AbortController = new AbortController();
 
   constructor({ hosts, assets, recorded = new Map(), ca, offline, imageFolder }: SiteImagesOptions) {
@@ -142,11 +140,11 @@ export class SiteImages {
 
   #forget({ href, host }: URL) {
     this.#images.delete(href);
-    this.#silentImages.delete(host);
+    this.#failedImages.delete(host);
   }
 
-  #silentImagesOf({ host }: URL) {
-    return this.#silentImages.get(host) ?? 0;
+  #failedImagesOf({ host }: URL) {
+    return this.#failedImages.get(host) ?? 0;
   }
 
   async #load(url: URL, mayDownload: boolean): Promise<FoundImage> {
@@ -155,10 +153,10 @@ export class SiteImages {
     if (!mayDownload) return { copy, flaw: 'there was no time left to download it (`timeout`)' };
 
     for (let attempt = 1; ; attempt += 1) {
-      if (this.#silentImagesOf(url) >= maxSilentImages) return { copy, flaw: 'its host does not answer' };
+      if (this.#failedImagesOf(url) >= maxFailedImages) return { copy, flaw: 'its host is in trouble' };
       const image = await this.#download(url, copy);
       if (!image.isTransient || attempt === maxAttempts) {
-        this.#silentImages.set(url.host, image.isUnanswered ? this.#silentImagesOf(url) + 1 : 0);
+        this.#failedImages.set(url.host, image.isTransient ? this.#failedImagesOf(url) + 1 : 0);
         return { copy: image.copy, flaw: image.flaw && cleanText(image.flaw) };
       }
       await systemClock.wait(systemClock.random() * downloadRetryBase * 2 ** attempt, this.#closed.signal);
@@ -188,8 +186,7 @@ export class SiteImages {
       response = await this.#transport.send(request, this.#closed.signal);
     } catch (error) {
       if (!(error instanceof TransportError)) throw error;
-      const isUnanswered = error.kind === 'network' || error.kind === 'timeout';
-      return { copy, flaw: error.message, isTransient: isUnanswered, isUnanswered };
+      return { copy, flaw: error.message, isTransient: error.kind === 'network' || error.kind === 'timeout' };
     }
 
     const { status, contentType, etag, lastModified, body } = response;

@@ -131,8 +131,23 @@ test('a host that leaves three images in a row without an answer is not asked ag
   const site = open({ hosts: [`localhost:${port}`] });
   for (const path of ['/1', '/2', '/3']) await find(site, path, origin);
   expect(connections).toBe(9);
-  expect(await find(site, '/4', origin)).toEqual({ flaw: 'its host does not answer' });
+  expect(await find(site, '/4', origin)).toEqual({ flaw: 'its host is in trouble' });
   expect(connections).toBe(9);
+});
+
+test('a host that fails for three images in a row is not asked again in that run, unless one arrives', async () => {
+  const site = open();
+  const failing = { status: 503 };
+  host.answers['/fine'] = { type: 'image/png', body: images.png };
+  for (const path of ['/1', '/2', '/fine', '/3', '/4']) {
+    host.answers[path] ??= failing;
+    await find(site, path);
+  }
+  host.answers['/5'] = failing;
+  await find(site, '/5');
+  const asked = host.requests.length;
+  expect(await find(site, '/6')).toEqual({ flaw: 'its host is in trouble' });
+  expect(host.requests).toHaveLength(asked);
 });
 
 /** A host that sends these bodies of a PNG, and then closes the connection. */
