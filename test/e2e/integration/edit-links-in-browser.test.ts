@@ -19,7 +19,7 @@ const source =
 <div id="flex"><Snippet id={1} /> and <b>b</b></div>
 <table id="table"><tbody><tr><Snippet id={4} /></tr></tbody></table>
 <p><select id="select" aria-label="Choice"><option><Snippet id={1} as="text" /></option></select></p>
-<svg id="drawing" width="60" height="30" aria-hidden="true"><g><Snippet id={5} /></g></svg>
+<svg id="drawing" width="60" height="30" aria-hidden="true"><g><Snippet id={5} as="html" /></g></svg>
 <ul id="list"><Snippet id={6} /></ul>
 <p id="empty"><Snippet id={7} /></p>
 <p><a id="link" href="#elsewhere"><Snippet id={8} /></a></p>
