@@ -146,7 +146,7 @@ class FolderRun {
   async #verify(): Promise<void> {
     const { verifier, logger } = this.#site;
     await verifier.checkOthers(this.#files);
-    for (const line of await verifier.codeWarnings()) logger.warn(line);
+    for (const line of await verifier.code.warnings()) logger.warn(line);
     verifier.refuseKey((names) => `The API key was found in ${names}. Nothing was written.`);
   }
 

@@ -52,7 +52,7 @@ export async function scanSite(
     const knownUses = uses.size;
     const results = readEmbeds({ name, kind, bytes, addParams, showsSnippets: !!generated }, uses);
     const { embeds } = results;
-    for (const { place, code } of results.scripts) verifier.noteScript(place, code);
+    for (const { place, code } of results.scripts) verifier.code.addScript({ place }, code);
     for (const note of results.warnings) logger.warn(describeNote(note, astro?.search.whereWritten));
     if (embeds.length + results.invalid.length === 0) return verifier.check(file, bytes, stats);
 

@@ -1,22 +1,21 @@
-import { existsSync, readFileSync, rmSync, type Stats } from 'node:fs';
+import { readFileSync, rmSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
-import { embedNamePattern, mayContainEmbed } from '../embed/element.ts';
+import { mayContainEmbed } from '../embed/element.ts';
 import { userError } from '../failures/errors.ts';
-import { listPlaces } from '../failures/places.ts';
 import { isLargeBinary, largePieceBuffer, overlaps, piecesOf, statsOf, withFile } from '../files/read.ts';
 import { forEachYielding } from '../files/turns.ts';
 import { OutputListing } from '../output/output-listing.ts';
 import { isPacked, unpackedPiecesOf } from '../output/packed.ts';
-import type { SiteFile, SiteFiles, UnscannedFile } from '../output/site-files.ts';
-import type { ParseCode } from '../source/site-source.ts';
+import type { SiteFile, SiteFiles } from '../output/site-files.ts';
 import { keySearch } from '../text/known-keys.ts';
+import { EmbedsInCode } from './embeds-in-code.ts';
 
 /**
  * Verifies that the output publishes no API key, and that no embed is left in a script or style sheet.
  *
  * Each file is checked once, in its final state: a page without embeds while it is scanned, one with embeds
- * once its snippets are inlined, and all other files after that. `refuseKey` and `codeWarnings` then say what
+ * once its snippets are inlined, and all other files after that. `refuseKey` and `code.warnings` then say what
  * was found.
  */
 export class OutputVerifier {
@@ -28,10 +27,8 @@ export class OutputVerifier {
   #checked = new OutputListing();
   /** The files that hold no embed, as they were when they were checked. */
   readonly #checkedBinary = new OutputListing();
-  /** Scripts and style sheets that hold an embed. */
-  readonly #codeWithEmbed: UnscannedFile[] = [];
-  /** Scripts that mention the element, and may create one: the code, and the files or places that have it. */
-  readonly #scripts = new Map<string, { place: string; file?: string }[]>();
+  /** The scripts and style sheets that hold an embed, or write one. */
+  readonly code: EmbedsInCode = new EmbedsInCode();
   /** `undefined` for a site without a key, so that no file can contain one. */
   readonly #containsKey: ((text: Buffer | string) => boolean) | undefined;
   readonly #pieceBuffer = largePieceBuffer(overlaps.key);
@@ -80,7 +77,7 @@ export class OutputVerifier {
     await forEachYielding(unscanned, (file) =>
       withFile(file.file, (bytes, stats) => {
         this.check(file, bytes, stats);
-        if (file.isCode && bytes) this.#checkCode(file, bytes);
+        if (file.isCode && bytes) this.code.addFile(file, bytes);
       }),
     );
     await this.checkBinary([...binary, ...compressed]);
@@ -115,38 +112,6 @@ export class OutputVerifier {
     for (const file of files) if (contains(file.name)) this.#withKey.add(file);
   }
 
-  /** Takes a script that mentions the element. @param file the file of a script that is a file of its own */
-  noteScript(place: string, code: string, file?: string): void {
-    const places = this.#scripts.get(code) ?? [];
-    this.#scripts.set(code, [...places, file === undefined ? { place } : { place, file }]);
-  }
-
-  #checkCode(file: UnscannedFile, bytes: Buffer) {
-    const code = bytes.toString('latin1');
-    if (embedInCode.test(code)) this.#codeWithEmbed.push(file);
-    else if (isScript.test(file.name) && embedNamePattern.test(code))
-      this.noteScript(file.name, code, file.file);
-  }
-
-  /**
-   * Warns of each script and style sheet that holds an embed, and that still exists, and of scripts that write one.
-   *
-   * @param parse parses JavaScript; `undefined` where the site has no parser for it
-   */
-  async codeWarnings(parse?: ParseCode): Promise<string[]> {
-    const remaining = this.#codeWithEmbed.filter(({ file }) => existsSync(file));
-    const warnings = new Set(remaining.map(({ name }) => `${name}: ${codeWarning}`));
-    if (this.#scripts.size === 0) return [...warnings];
-
-    const { scriptFlaw } = await import('../source/script-flaw.ts');
-    for (const [code, places] of this.#scripts) {
-      const published = places.filter(({ file }) => file === undefined || existsSync(file));
-      const flaw = published.length > 0 ? scriptFlaw(code, parse) : undefined;
-      if (flaw) warnings.add(`${listPlaces(published.map(({ place }) => place))}: a script ${flaw}`);
-    }
-    return [...warnings];
-  }
-
   /** Whether a text contains the API key. */
   isKeyIn(text: string): boolean {
     return this.#containsKey?.(text) ?? false;
@@ -177,15 +142,6 @@ export class OutputVerifier {
 
 /** How many compressed files are searched at once: more than there are processors gains nothing. */
 const maxUnpacking = 4;
-
-const isScript = /\.[cm]?js$/i;
-
-// Only an element with an id counts: a script may name the element for another purpose, such as to style it.
-const embedInCode =
-  /snippet-embed(?<=(?:<|lt;|3c)snippet-embed)(?:\s|%20)[^<>]{0,300}?(?<![a-z])id\s*(?:=|%3d)(?:[\s\\"'{]|&#?\w+;|%\w\w)*\d/i;
-
-const codeWarning =
-  'holds an embed, which stays as it is. No snippet is inlined in scripts and style sheets. Write JSON instead, such as search.json, and let the script load that.';
 
 /**
  * Calls `use` with the bytes of a file, which `use` must not keep: the buffer is used again. A large file is

@@ -58,7 +58,7 @@ export class InlinedBuild {
       const later = mayHaveLateFiles ? await this.#checkLateFiles(directory) : undefined;
 
       // By now, Astro has removed the scripts that only rendered pages: any script left is published.
-      for (const line of await verifier.codeWarnings(site.sources.parse)) site.logger.warn(line);
+      for (const line of await verifier.code.warnings(site.sources.parse)) site.logger.warn(line);
 
       if (inlinedSite) {
         const { recordSite } = await import('../inlining/record-site.ts');
