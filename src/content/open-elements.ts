@@ -1,4 +1,4 @@
-import { contentHidingElements, formattingElements } from './ordinary-tags.ts';
+import { containerElements, contentHidingElements, formattingElements } from './ordinary-tags.ts';
 import { elementsOf, type ParsedElement } from './parse.ts';
 
 /** Names for what is left open, by the parse error that it causes at the end of the text. */
@@ -48,7 +48,11 @@ export function leftOpen(html: string, before = ''): LeftOpen | undefined {
   if (rest) {
     const ancestors = ancestorsOf(rest);
     const hiding = ancestors.findLast(isHiding);
-    return hiding ? lost(`<${hiding.tagName}>`) : leftFormatting(ancestors, html, before);
+    if (hiding) return lost(`<${hiding.tagName}>`);
+    const names = [...leftContainers(html, before), ...leftFormatting(ancestors, html, before)];
+    // The parser may have copied an element.
+    const tags = [...new Set(names)].map((name) => `<${name}>`);
+    return names.length > 0 ? { what: tags.join(' and '), isLost: false } : undefined;
   }
 
   const errors: string[] = [];
@@ -64,14 +68,36 @@ export function leftOpen(html: string, before = ''): LeftOpen | undefined {
 const lost = (what = ''): LeftOpen => ({ what, isLost: true });
 
 /** Names the formatting elements around the rest of the page. No context has any, so they are of the HTML. */
-function leftFormatting(ancestors: ParsedElement[], html: string, before: string): LeftOpen | undefined {
+function leftFormatting(ancestors: ParsedElement[], html: string, before: string): string[] {
   // In SVG, elements with these names are others. Parts of a table are not put where these contexts are.
-  if (before === '<svg>' || (tablePart.test(html) && /foreign|math/.test(before))) return undefined;
-  const names = ancestors.map(({ tagName }) => tagName).filter((name) => formattingElements.has(name));
-  if (names.length === 0) return undefined;
-  // The list begins with the innermost, and the parser may have copied an element.
-  const tags = [...new Set(names.reverse())].map((name) => `<${name}>`);
-  return { what: tags.join(' and '), isLost: false };
+  if (before === '<svg>' || (tablePart.test(html) && /foreign|math/.test(before))) return [];
+  const names = ancestors.map(({ tagName }) => tagName);
+  return names.filter((name) => formattingElements.has(name)).reverse();
+}
+
+/**
+ * Names what the end of the element around the HTML does not close, or what makes browsers ignore a `<form>`
+ * behind it. Tried where the HTML is put among other elements.
+ */
+function leftContainers(html: string, before: string): string[] {
+  if (before !== '') return [];
+  const start = '<div>';
+  const form = start.length + html.length + '</div>'.length;
+  const elements = elementsOf(`${start}${html}</div><form>${restOfPage}`);
+  const rest = elements.find(
+    ({ sourceCodeLocation: location }) => location?.startOffset === form + '<form>'.length,
+  );
+  const ancestors = rest ? ancestorsOf(rest) : [];
+  const isInForm = ancestors.some(({ sourceCodeLocation: location }) => location?.startOffset === form);
+  const isContainer = ({ tagName }: ParsedElement) => containerElements.has(tagName);
+  const isOpen = ({ sourceCodeLocation: location }: ParsedElement) =>
+    location && location.startOffset < form && !location.endTag;
+  const around = ancestors.find(
+    (element) => isContainer(element) && isOpen(element) && element.tagName !== 'form',
+  );
+  if (isInForm && !around) return [];
+  const open = elements.findLast((element) => isContainer(element) && isOpen(element));
+  return open ? [open.tagName] : [];
 }
 
 /** The elements around an element, the innermost first. */

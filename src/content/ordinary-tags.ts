@@ -13,6 +13,12 @@ export const formattingElements: Set<string> = new Set(
 );
 
 /**
+ * Elements that stay open behind the end of the elements around them: browsers put what follows into them, or
+ * ignore each other form.
+ */
+export const containerElements: Set<string> = new Set(['applet', 'form', 'marquee', 'table']);
+
+/**
  * Elements behind which a parser may drop others, or may not find the start of a formatting element, so HTML that
  * contains them has to be parsed.
  */
@@ -24,13 +30,15 @@ const closesItself = /^(?:a|nobr)$/;
 /** The most elements inside each other whose names are compared. Without a limit, time would be quadratic. */
 const maxFormattedDepth = 100;
 
+const staysOpen = (name: string) => formattingElements.has(name) || containerElements.has(name);
+
 /** Whether HTML is text and complete tags that leave nothing open anywhere. A parser judges any other. */
 export function hasOnlyOrdinaryTags(html: string): boolean {
   // HTML in a <noscript> may be raw text, which an end tag ends even in an attribute. A final `<` would open
   // a tag with the page's next letter.
   if (/<\/noscript|<$/i.test(html)) return false;
 
-  // The open elements from the outermost open formatting element on. Inside it, tags have to be well-formed.
+  // The open elements from the outermost on that could stay open. Inside it, tags have to be well-formed.
   const open: string[] = [];
   // A tag, or what HTML takes for a comment: `<!--`, `<!doctype`, `<?php`. Any other `<` is text.
   const markup = /<(?=[a-z/!?])/gi;
@@ -43,7 +51,7 @@ export function hasOnlyOrdinaryTags(html: string): boolean {
 
     if (isEndTag) {
       if (open.length > 0 && open.pop() !== tag.name) return false;
-    } else if (open.length === 0 ? formattingElements.has(tag.name) : !elementFacts.get(tag.name)?.isVoid) {
+    } else if (open.length === 0 ? staysOpen(tag.name) : !elementFacts.get(tag.name)?.isVoid) {
       // A link closes the link around it, and may leave copies of that one open.
       const mayClose = closesItself.test(tag.name) && open.includes(tag.name);
       if (mayClose || open.length === maxFormattedDepth) return false;
