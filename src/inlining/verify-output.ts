@@ -80,6 +80,11 @@ export class OutputVerifier {
         if (file.isCode && bytes) this.code.addFile(file, bytes);
       }),
     );
+    // Compressed files of others, such as data for downloads, are told apart from those that are made later.
+    for (const { file, name } of compressed) {
+      const stats = statsOf(file);
+      if (stats) this.#checked.add(name, stats);
+    }
     await this.checkBinary([...binary, ...compressed]);
     this.#checkNames([...scannable, ...unscanned, ...binary, ...compressed]);
   }

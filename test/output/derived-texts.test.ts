@@ -52,11 +52,12 @@ async function isFound(
     ],
     roleOf: () => 'derived',
   } as unknown as SiteChanges;
-  const search = new OldTexts(changes, () =>
-    otherNames.map((name) => ({ name, file: pathOf(name) })),
-  ).startFile();
-  for (const text of textsOf(pathOf('derived'))) if (search.read(text)) return true;
-  return search.end() !== undefined;
+  const oldTexts = new OldTexts(changes);
+  const doubtful = new Map();
+  for (const text of textsOf(pathOf('derived'))) if (oldTexts.find(text, doubtful)) return true;
+  const otherFiles = otherNames.map((name) => ({ name, file: pathOf(name) }));
+  const phrases = new Set(doubtful.keys());
+  return oldTexts.findElsewhere(phrases, otherFiles).size < phrases.size;
 }
 
 const json = (text: string) => JSON.stringify({ title: 'Our prices', text, url: '/' });
@@ -257,6 +258,23 @@ describe('no old content is', () => {
     ];
     expect(await isFound(hours, current, 'We are open on Monday', others)).toBe(false);
     expect(await isFound(hours, current, 'We are open on Monday and Friday', others)).toBe(true);
+  });
+
+  test('a sentence that differs in a few words, as in manuals', async () => {
+    const sentence = (what: string) =>
+      `<p>Each ${what} can have an icon, which is one of those that this theme brings along.</p>`;
+    const old = sentence('tab');
+    const current = old.replace('brings along', 'shows');
+    const file = json(textOf(sentence('card')));
+    expect(await isFound(old, current, file, [sentence('card')])).toBe(false);
+    expect(await isFound(old, current, json(textOf(old)), [sentence('card')])).toBe(true);
+  });
+
+  test('a text of three words that another file has, too', async () => {
+    expect(
+      await isFound('See the docs', 'Ask us', 'Then see the docs.', ['<p>You may see the docs.</p>']),
+    ).toBe(false);
+    expect(await isFound('See the docs', 'Ask us', 'Then see the docs.')).toBe(true);
   });
 
   test('a text that the new content has, too', async () => {

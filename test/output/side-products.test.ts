@@ -82,6 +82,17 @@ describe('copies and compressed files of a page', () => {
     }
   });
 
+  test('are written with the page, also a compressed copy of a copy that is gone', async () => {
+    await writeFile(fileOf('dist/200.html.gz'), gzipSync(await readFile(fileOf('dist/about.html'))));
+    for (const text of ['about them', 'about you']) {
+      site.service.put(2, text);
+      await exits(0, refresh());
+      const copy = gunzipSync(await readFile(fileOf('dist/200.html.gz')));
+      expect(copy.toString()).toBe(await site.read('about.html'));
+      expect(copy.toString()).toContain(text);
+    }
+  });
+
   test('keep a refresh from writing if a compressed copy of a copy is that of something else', async () => {
     await cp(fileOf('dist/about.html'), fileOf('dist/200.html'));
     await writeFile(fileOf('dist/200.html.br'), brotliCompressSync('something else'));
@@ -145,6 +156,31 @@ describe('a file made from pages after the build, with old content', () => {
     await utimes(fileOf('dist/search.json'), new Date(0), new Date(0));
     site.service.put(9, 'other words');
     expect(await exits(3, refresh())).toContain('search.json contains what snippet 9 was, which changes\n');
+  });
+
+  test.for([
+    ['gz', gzipSync],
+    ['br', brotliCompressSync],
+    ['zst', zstdCompressSync],
+  ] as const)('is found if only its compressed file is left: search.json.%s', async ([suffix, compress]) => {
+    const text = JSON.stringify({ text: 'words with prices' });
+    await writeFile(fileOf(`dist/search.json.${suffix}`), compress(`${'- '.repeat(60_000)}${text}`));
+    await writeFile(fileOf(`dist/others.json.${suffix}`), compress('other words'));
+    site.service.put(9, 'something else, of some length');
+    const said = await exits(3, refresh());
+    expect(said).toContain(`search.json.${suffix} contains what snippet 9 was, which changes\n`);
+    expect(said).not.toContain('others.json');
+  });
+
+  test.for([
+    ['is damaged', () => gzipSync('words with prices').subarray(0, -6)],
+    ['holds too much', () => gzipSync(Buffer.alloc(70 * 2 ** 20))],
+  ] as const)('may be a compressed file that %s, which is named', async ([, bytes]) => {
+    await writeFile(fileOf('dist/search.json.gz'), bytes());
+    site.service.put(9, 'something else, of some length');
+    expect(await exits(3, refresh())).toContain(
+      'search.json.gz is compressed, and cannot be searched: it is damaged, or holds more than 64 MiB\n',
+    );
   });
 
   test('is not one that only holds a short text', async () => {
@@ -219,7 +255,7 @@ describe('a file made from the text of a page', () => {
 });
 
 describe('a file that was there when snippets were inlined', () => {
-  const words = 'words with <a href="/prices">prices</a>';
+  const words = 'words with <a href="/prices">prices</a> of today';
   const others = { 'by-hand.html': words, '_astro/bundle.js': words, 'search.json': JSON.stringify(words) };
   let service: TestService;
   let folder: Folder;

@@ -1,13 +1,14 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, posix } from 'node:path';
 import { fileKind } from '../../files/file-kind.ts';
 import { isLargeBinary } from '../../files/read.ts';
+import { readCopy, withoutSuffix } from '../compressed.ts';
 import { fileIn, type SiteFolder } from '../page-copies.ts';
 import { listSiteFiles, type SiteFile } from '../site-files.ts';
 import type { FileRole, SiteChanges, Trace, TraceFinder } from './finder.ts';
 import { OldTexts } from './old-texts.ts';
 import { digestFinder, precacheFinder } from './revisions.ts';
-import { textsOf } from './texts.ts';
+import { SearchIndexes } from './search-index.ts';
+import { textsOf, textsOfBytes } from './texts.ts';
 
 /** A file that was made from pages that change, and is out of date once they are written. */
 export interface DerivedFile extends SiteFile {
@@ -21,29 +22,31 @@ export interface DerivedFile extends SiteFile {
   reason: string;
 }
 
-/** A folder with a file of this name holds a Pagefind search index. */
-const indexEntry = 'pagefind-entry.json';
-const indexFile = /^pagefind|\.(pf_\w+|pagefind)$/;
-
 /**
  * Finds files that were made from pages that are about to change: search indexes, copies of a page, and files
  * that hold a digest of a page or the old content of a snippet. Run it before the pages are written.
+ *
+ * Each file that may be one is read once. Only if one has a phrase that may be from elsewhere, all other files
+ * and the new pages are read as well.
  */
 export function findDerivedFiles(folders: readonly SiteFolder[], changes: SiteChanges): DerivedFile[] {
-  const { pages } = changes;
-  if (pages.length === 0) return [];
-  const listed = folders.map((folder): ListedFolder => {
-    const { scannable, unscanned } = listSiteFiles([folder.directory], []);
-    return { ...folder, files: [...scannable, ...unscanned] };
+  if (changes.pages.length === 0) return [];
+  const listed = folders.map(listFolder);
+  const search = new DerivedFileSearch(changes);
+  const searched = listed.flatMap((folder) => search.searchFolder(folder));
+
+  const isOther = (file: SiteFile) => keepsTexts[changes.roleOf(file)] && mayHoldText(file);
+  const others = listed
+    .values()
+    .filter(({ isCopy }) => !isCopy)
+    .flatMap(({ files }) => files.filter(isOther));
+  const doubtful = new Set(searched.flatMap((file) => [...file.doubtful.keys()]));
+  const elsewhere = search.oldTexts.findElsewhere(doubtful, others);
+  return searched.flatMap(({ file, found, doubtful: traces }) => {
+    const trace = traces.entries().find(([phrase]) => !elsewhere.has(phrase))?.[1];
+    if (found) return { ...file, ...found };
+    return trace ? { ...file, reason: describeTrace(trace) } : [];
   });
-  const inOutput = listed.filter(({ isCopy }) => !isCopy).flatMap(({ files }) => files);
-  const listOthers = () => inOutput.filter((file) => keepsTexts[changes.roleOf(file)] && mayHoldText(file));
-  const finders: SharedFinders = {
-    traces: [digestFinder(pages)],
-    oldTexts: new OldTexts(changes, listOthers),
-  };
-  const pagesOfSize: PagesOfSize = Map.groupBy(pages, ({ file }) => statSync(file).size);
-  return listed.flatMap((folder) => findInFolder(folder, changes, finders, pagesOfSize));
 }
 
 /** Whether what a file says stays true, so that the same words elsewhere are no trace of an old content. */
@@ -56,97 +59,96 @@ const mayBeDerived: Record<FileRole, boolean> = {
   copied: true,
 };
 
+/** Whether a file is none of those that never hold texts of pages, or hold them in sources. */
+const mayHoldText = ({ file, name }: SiteFile) =>
+  !/\.(css|map)(\.\w+)?$/.test(name) && (fileKind(name) === 'compressed' || !isLargeBinary(file));
+
 interface ListedFolder extends SiteFolder {
   files: readonly SiteFile[];
+  /** Compressed files without the file that was compressed, which would be found by itself. */
+  compressed: ReadonlySet<SiteFile>;
 }
 
-/** The finders that are shared by all folders. */
-interface SharedFinders {
-  traces: readonly TraceFinder[];
-  oldTexts: OldTexts;
+function listFolder(folder: SiteFolder): ListedFolder {
+  const { scannable, unscanned, binary, compressed } = listSiteFiles([folder.directory], []);
+  const files = [...scannable, ...unscanned];
+  const names = new Set(compressed.length > 0 ? [...files, ...binary].map(({ name }) => name) : []);
+  const alone = compressed.filter(({ name }) => !names.has(withoutSuffix(name)));
+  return { ...folder, files: [...files, ...alone], compressed: new Set(alone) };
 }
 
-/** Whether a file is none of those that never hold texts of pages, or hold them in sources. */
-const mayHoldText = ({ file, name }: SiteFile) => !/\.(css|map)$/.test(name) && !isLargeBinary(file);
-
-/** The changing pages by their sizes in bytes. */
-type PagesOfSize = ReadonlyMap<number, readonly SiteFile[]>;
-
-function findInFolder(
-  folder: ListedFolder,
-  changes: SiteChanges,
-  { traces, oldTexts }: SharedFinders,
-  pagesOfSize: PagesOfSize,
-): DerivedFile[] {
-  const { directory, isCopy, files } = folder;
-  const { pages } = changes;
-  const allFinders = [precacheFinder(directory, pages), ...traces];
-
-  // Pagefind indexes HTML only, so its index stays true if only other files change.
-  const changingHtml = pages.find(({ name }) => fileKind(name) === 'html')?.name;
-  const indexes = changingHtml ? files.filter(({ name }) => basename(name) === indexEntry) : [];
-  const isBeside = (index: SiteFile, name: string) =>
-    name.startsWith(index.name.slice(0, -indexEntry.length));
-  const isOfIndex = (name: string) =>
-    indexFile.test(basename(name)) && indexes.some((index) => isBeside(index, name));
-
-  const describeIndex = (index: SiteFile): DerivedFile => {
-    const reason = `is a search index of pages that change, such as ${changingHtml}`;
-    const derived = { ...fileIn(folder, index.name), isCopy, reason };
-    // The command deletes the index's folder, so it is not suggested if a theme has other files there.
-    const hasOtherFiles = files.some(({ name }) => isBeside(index, name) && !isOfIndex(name));
-    return hasOtherFiles ? derived : { ...derived, rebuild: searchIndexCommand(folder, dirname(index.name)) };
-  };
-
-  return files.flatMap((candidate): DerivedFile | [] => {
-    const { name } = candidate;
-    if (indexes.includes(candidate)) return describeIndex(candidate);
-    if (isOfIndex(name) || !mayBeDerived[changes.roleOf(candidate)] || !mayHoldText(candidate)) return [];
-
-    const derived = { ...fileIn(folder, name), isCopy };
-    const page = isCopy ? undefined : findCopiedPage(candidate, pagesOfSize);
-    if (page) return { ...derived, page, reason: `is a copy of ${page}` };
-    const trace = findTrace(candidate, allFinders, oldTexts);
-    return trace ? { ...derived, reason: `contains ${describeTrace(trace)}, which changes` } : [];
-  });
+/** A file that was searched for traces of pages and snippets that change. */
+interface SearchedFile {
+  file: SiteFile & { isCopy: boolean };
+  /** What was found for certain. */
+  found?: Pick<DerivedFile, 'reason' | 'page' | 'rebuild'> | undefined;
+  /** Traces that count unless the phrase is elsewhere, too. */
+  doubtful: ReadonlyMap<string, Trace>;
 }
 
-/** The name of the changing page with the same bytes as a file. */
-function findCopiedPage({ file, name, realFile }: SiteFile, pagesOfSize: PagesOfSize): string | undefined {
-  const pagesOfSameSize = pagesOfSize.get(statSync(file).size);
-  if (!pagesOfSameSize) return undefined;
-  // A link shows the page that it leads to, even if another one has the same bytes.
-  const linked = realFile && pagesOfSameSize.find((page) => realpathSync.native(page.file) === realFile);
-  if (linked) return linked.name;
-  const bytes = readFileSync(file);
-  return pagesOfSameSize.find(
-    (page) => fileKind(page.name) === fileKind(name) && bytes.equals(readFileSync(page.file)),
-  )?.name;
-}
+/** The most bytes of a compressed file that are decompressed: all are in memory. */
+const maxDecompressed = 64 * 1024 * 1024;
+const notRead = 'is compressed, and cannot be searched: it is damaged, or holds more than 64 MiB';
 
-/** Searches a file of any size, part by part, for the first trace of a page or snippet that changes. */
-function findTrace(
-  { file, name }: SiteFile,
-  finders: readonly TraceFinder[],
-  oldTexts: OldTexts,
-): Trace | undefined {
-  const search = oldTexts.startFile();
-  for (const text of textsOf(file)) {
-    for (const find of [...finders, search.read]) {
-      const trace = find(text, name);
-      if (trace) return trace;
-    }
+/** Reads what a compressed file holds; `undefined` if the file is damaged, or if that is too much for memory. */
+const readCompressed = (candidate: SiteFile): Buffer | undefined =>
+  statSync(candidate.file).size > maxDecompressed ? undefined : readCopy(candidate, maxDecompressed);
+
+/** Searches the files of all folders for traces of the same changes. */
+class DerivedFileSearch {
+  readonly oldTexts: OldTexts;
+  readonly #changes: SiteChanges;
+  readonly #findDigest: TraceFinder;
+  readonly #pagesOfSize: ReadonlyMap<number, readonly SiteFile[]>;
+
+  constructor(changes: SiteChanges) {
+    this.#changes = changes;
+    this.oldTexts = new OldTexts(changes);
+    this.#findDigest = digestFinder(changes.pages);
+    this.#pagesOfSize = Map.groupBy(changes.pages, ({ file }) => statSync(file).size);
   }
-  return search.end();
+
+  searchFolder(folder: ListedFolder): SearchedFile[] {
+    const { directory, isCopy, files, compressed } = folder;
+    const indexes = new SearchIndexes(folder, files, this.#changes.pages);
+    const findPrecached = precacheFinder(directory, this.#changes.pages);
+    return files.flatMap((candidate): SearchedFile | [] => {
+      const { name } = candidate;
+      const doubtful = new Map<string, Trace>();
+      const file = { ...fileIn(folder, name), isCopy };
+      const index = indexes.describe(candidate);
+      if (index) return { file, found: index, doubtful };
+      const role = this.#changes.roleOf(candidate);
+      if (indexes.has(candidate) || !mayBeDerived[role] || !mayHoldText(candidate)) return [];
+
+      const bytes = compressed.has(candidate) ? readCompressed(candidate) : undefined;
+      if (compressed.has(candidate) && !bytes) {
+        return role === 'derived' ? { file, found: { reason: notRead }, doubtful } : [];
+      }
+      const page = isCopy ? undefined : this.#findCopiedPage(candidate, bytes);
+      if (page) return { file, found: { page, reason: `is a copy of ${page}` }, doubtful };
+      for (const text of bytes ? textsOfBytes(bytes) : textsOf(candidate.file)) {
+        const trace =
+          findPrecached(text, name) ?? this.#findDigest(text, name) ?? this.oldTexts.find(text, doubtful);
+        if (trace) return { file, found: { reason: describeTrace(trace) }, doubtful: new Map() };
+      }
+      return { file, doubtful };
+    });
+  }
+
+  /** The name of the changing page with the same bytes as a file. @param unpacked what a compressed file holds */
+  #findCopiedPage({ file, name, realFile }: SiteFile, unpacked: Buffer | undefined): string | undefined {
+    const pages = this.#pagesOfSize.get(unpacked?.length ?? statSync(file).size);
+    if (!pages) return undefined;
+    // A link shows the page that it leads to, even if another one has the same bytes.
+    const linked = realFile && pages.find((page) => realpathSync.native(page.file) === realFile);
+    if (linked) return linked.name;
+    const kind = fileKind(unpacked ? withoutSuffix(name) : name);
+    const bytes = unpacked ?? readFileSync(file);
+    return pages.find((page) => fileKind(page.name) === kind && bytes.equals(readFileSync(page.file)))?.name;
+  }
 }
 
-/** Describes a trace, as the object of the sentence "file contains …". */
+/** Says what a file contains, as the end of a sentence that begins with its name. */
 const describeTrace = (trace: Trace): string =>
-  trace.kind === 'revision' ? `the revision of ${trace.page}` : `what snippet ${trace.snippetId} was`;
-
-/** The command that makes a Pagefind index again. It removes the old index, which Pagefind would leave. */
-function searchIndexCommand({ shown }: SiteFolder, index: string): string {
-  const quoted = (path: string) => (/^[\w./-]+$/.test(path) ? path : `"${path}"`);
-  const where = index === 'pagefind' ? '' : ` --output-subdir ${quoted(index)}`;
-  return `rm -rf ${quoted(posix.join(shown, index))} && pagefind --site ${quoted(shown)}${where}`;
-}
+  `contains ${trace.kind === 'revision' ? `the revision of ${trace.page}` : `what snippet ${trace.snippetId} was`}, which changes`;

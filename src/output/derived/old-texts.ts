@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { hashOf } from '../../record/manifest.ts';
 import type { SiteFile } from '../site-files.ts';
+import { changedParts, narrowContext } from './changed-parts.ts';
 import type { ChangingPage, SiteChanges, Trace } from './finder.ts';
-import { comparePagePhrases, comparePhrases, type OldPhrases, wordsOfShort } from './old-phrases.ts';
+import { comparePhrases, type OldPhrases, wordsOfShort } from './old-phrases.ts';
 import { Phrases } from './phrases.ts';
 import { textsOf } from './texts.ts';
 import { readingsOf } from './words.ts';
@@ -9,14 +11,11 @@ import { readingsOf } from './words.ts';
 /**
  * Finds old contents of snippets in files such as `search.json`: by phrases that only the old contents have.
  * A short content is found together with its neighbors on the pages. A phrase that another file has, too, or
- * that stays on a page, is no trace.
+ * that stays on a page, is no trace: see {@link OldTexts.findElsewhere}.
  */
 export class OldTexts {
   readonly #changes: SiteChanges;
-  readonly #listOthers: () => readonly SiteFile[];
   readonly #phrases = new Phrases();
-  /** The numbers of phrases that stay on pages, or that are in other files; `undefined` until they are needed. */
-  #elsewhere: Set<number> | undefined;
   /** Words of short contents: a text that contains one may contain the content with its neighbors. */
   readonly #words = new Set<string>();
   /** The snippets that are found by their neighbors as well. `undefined` once all neighbors are known. */
@@ -24,32 +23,20 @@ export class OldTexts {
   /** The ids of snippets by hashes of scripts and styles that only their old contents have. */
   readonly #sources = new Map<string, number>();
 
-  /** @param listOthers lists the files that were not made from changing pages; called if their texts matter */
-  constructor(changes: SiteChanges, listOthers: () => readonly SiteFile[]) {
+  constructor(changes: SiteChanges) {
     this.#changes = changes;
-    this.#listOthers = listOthers;
     for (const index of new Set(changes.pages.flatMap(({ changed }) => changed))) this.#addSnippet(index);
     const isUnknown = ({ page, changed }: ChangingPage) =>
       changed.length === 0 || changed.some((index) => page.staleContentHashes?.[index] !== undefined);
     if (changes.pages.some(isUnknown)) this.#words.add('');
   }
 
-  /** Starts to search a file, which is passed part by part. */
-  startFile(): FileSearch {
-    const weakTraces = new Map<number, Trace>();
-    return {
-      read: (text) => this.#findIn(text, weakTraces),
-      end: () => {
-        if (weakTraces.size === 0) return undefined;
-        this.#elsewhere ??= this.#findElsewhere();
-        const elsewhere = this.#elsewhere;
-        return weakTraces.entries().find(([phrase]) => !elsewhere.has(phrase))?.[1];
-      },
-    };
-  }
-
-  /** @param weakTraces gets traces by phrases that other files may have as well */
-  #findIn(text: string, weakTraces: Map<number, Trace>): Trace | undefined {
+  /**
+   * Finds a trace in a part of a file's text.
+   *
+   * @param doubtful gets the phrases that are a trace unless they are elsewhere, too, with their traces
+   */
+  find(text: string, doubtful: Map<string, Trace>): Trace | undefined {
     const readings = readingsOf(text);
     if (this.#words.values().some((word) => readings.withTags.includes(word))) this.#addPages();
     for (const [source, snippetId] of this.#sources) {
@@ -59,9 +46,30 @@ export class OldTexts {
     this.#phrases.find(readings, ({ phrase, snippetId, isUnmistakable }) => {
       const found: Trace = { kind: 'old-content', snippetId };
       if (isUnmistakable) trace ??= found;
-      else weakTraces.set(phrase, found);
+      else doubtful.set(phrase, found);
     });
     return trace;
+  }
+
+  /** Finds which of these phrases stay on pages, or are in other files. @param others the other files */
+  findElsewhere(phrases: ReadonlySet<string>, others: Iterable<SiteFile>): Set<string> {
+    const elsewhere = new Set<string>();
+    const mayHold = wordPattern(phrases);
+    const search = (text: string, isNewPage: boolean) => {
+      if (!mayHold.test(text)) return;
+      this.#phrases.find(readingsOf(text), ({ phrase, isOnNewPages }) => {
+        if (phrases.has(phrase) && !(isNewPage && isOnNewPages)) elsewhere.add(phrase);
+      });
+    };
+    for (const { makeBytes } of phrases.size > 0 ? this.#changes.pages : []) {
+      if (elsewhere.size === phrases.size) return elsewhere;
+      search(makeBytes().toString(), true);
+    }
+    for (const { file } of phrases.size > 0 ? others : []) {
+      if (elsewhere.size === phrases.size) return elsewhere;
+      for (const text of textsOf(file)) search(text, false);
+    }
+    return elsewhere;
   }
 
   #addSnippet(index: number): void {
@@ -90,31 +98,27 @@ export class OldTexts {
     const toFind = this.#toFindOnPages;
     this.#toFindOnPages = undefined;
     this.#words.clear();
-    this.#elsewhere = undefined;
+    // Pages have headers and footers in common, which are compared once.
+    const compared = new Set<string>();
     for (const { file, page, changed, makeBytes } of this.#changes.pages) {
       const isNeeded = (index: number) =>
         toFind?.has(index) || page.staleContentHashes?.[index] !== undefined;
       const index = changed.find(isNeeded) ?? (changed.length === 0 ? page.shows[0] : undefined);
       if (index === undefined) continue;
-      const phrases = comparePagePhrases(readFileSync(file), makeBytes());
-      this.#add(phrases, this.#idOf(index));
+      const [oldPage, newPage] = [readFileSync(file), makeBytes()];
+      const addParts = (lengths?: readonly number[]) => {
+        const parts = changedParts(oldPage, newPage, lengths).filter(({ old, current }) => {
+          const { size } = compared;
+          return compared.add(hashOf(`${old}\0${current}`)).size > size;
+        });
+        const phrases = parts.map(({ old, current }) => comparePhrases(old, current));
+        const known = lengths ? phrases : phrases.filter(({ areInNew }) => !areInNew);
+        for (const found of known) this.#add(found, this.#idOf(index));
+        return known.length === phrases.length;
+      };
+      // If the words stay, nothing tells those of the change from their neighbors, so there are fewer of these.
+      if (!addParts()) addParts(narrowContext);
     }
-  }
-
-  /** Finds the phrases that stay on pages, or that are in other files. */
-  #findElsewhere(): Set<number> {
-    const elsewhere = new Set<number>();
-    for (const { makeBytes } of this.#changes.pages) {
-      this.#phrases.find(readingsOf(makeBytes().toString()), ({ phrase, isOnNewPages }) => {
-        if (!isOnNewPages) elsewhere.add(phrase);
-      });
-    }
-    for (const { file } of this.#listOthers()) {
-      for (const text of textsOf(file)) {
-        this.#phrases.find(readingsOf(text), ({ phrase }) => elsewhere.add(phrase));
-      }
-    }
-    return elsewhere;
   }
 
   #idOf(index: number): number {
@@ -122,9 +126,19 @@ export class OldTexts {
   }
 }
 
-/** The search of one file for old contents. */
-export interface FileSearch {
-  read(text: string): Trace | undefined;
-  /** Returns a trace that counts only if no other file has it. */
-  end(): Trace | undefined;
+/** A longer pattern would take longer than it saves. */
+const maxPatternWords = 100;
+
+/** A pattern that each text with one of these phrases matches: decoding all texts to words takes longer. */
+function wordPattern(phrases: ReadonlySet<string>): RegExp {
+  // Other letters than these may be escaped.
+  const words = [...phrases].map((phrase) =>
+    phrase
+      .split(' ')
+      .reduce(
+        (longest, word) => (/^[a-z0-9]+$/.test(word) && word.length > longest.length ? word : longest),
+        '',
+      ),
+  );
+  return new RegExp(words.length > maxPatternWords ? '' : [...new Set(words)].join('|'), 'i');
 }

@@ -5,42 +5,38 @@ export const phraseLength = 3;
 
 /** Lists each three words in a row. */
 export function phrasesOf(words: readonly string[]): string[] {
-  return words.slice(phraseLength - 1).map((_, index) => words.slice(index, index + phraseLength).join(' '));
+  const following = words.slice(phraseLength - 1);
+  return following.map((third, index) => `${words[index]} ${words[index + 1]} ${third}`);
 }
 
-/** What is known about a phrase of old pages. */
+/** What is known about a phrase of an old content, or of a changed part of a page. */
 export interface PhraseOrigin {
   snippetId: number;
   /** Whether a text with the phrase is out of date, unless the phrase is from another file. */
   isOutdated: boolean;
   /** Whether new pages have the phrase, too, since they differ by more words, or by marks such as in "40 €". */
   isOnNewPages: boolean;
-  /** How many phrases of old pages in a row are in no other text by chance. */
+  /** How many phrases of the content in a row are in no other text by chance. */
   unmistakableRun: number;
 }
 
-/** A phrase of old pages that a text has. */
+/** A phrase that a text has. */
 export interface FoundPhrase extends PhraseOrigin {
-  /** The number of the phrase. */
-  phrase: number;
+  phrase: string;
   /** Whether the text has so many phrases of old pages in a row that it was made from one. */
   isUnmistakable: boolean;
 }
 
-/** Numbers are made of two numbers, which have half of the bits each. */
-const combine = (first: number, second: number) => first * 2 ** 26 + second;
-
-/** Phrases that texts are searched for. Words and phrases have numbers, as strings would be joined too often. */
+/** Phrases that texts are searched for. */
 export class Phrases {
-  readonly #words = new Map<string, number>();
-  /** The numbers of two words in a row, by the numbers of the words. */
-  readonly #pairs = new Map<number, number>();
-  readonly #origins = new Map<number, PhraseOrigin>();
+  readonly #origins = new Map<string, PhraseOrigin>();
+  /** The last words of phrases: three words are only joined if they may be a phrase. */
+  readonly #lastWords = new Set<string>();
 
   add(phrase: string, origin: PhraseOrigin): void {
-    const [first = 0, second = 0, third = 0] = phrase.split(' ').map((word) => numberOf(this.#words, word));
-    const key = combine(numberOf(this.#pairs, combine(first, second)), third);
-    if (!this.#origins.get(key)?.isOutdated) this.#origins.set(key, origin);
+    if (this.#origins.get(phrase)?.isOutdated) return;
+    this.#origins.set(phrase, origin);
+    this.#lastWords.add(phrase.slice(phrase.lastIndexOf(' ') + 1));
   }
 
   /** Calls a function with each outdated phrase that a text contains. */
@@ -51,32 +47,19 @@ export class Phrases {
   }
 
   #findIn(text: string, use: (found: FoundPhrase) => void): void {
-    let pair: number | undefined;
-    let last: number | undefined;
+    let [first, second] = ['', ''];
     let run = 0;
     let outdatedInRun: FoundPhrase | undefined;
-    forEachWord(text, (written) => {
-      const word = this.#words.get(written);
-      const phrase = pair !== undefined && word !== undefined ? combine(pair, word) : undefined;
-      const origin = phrase === undefined ? undefined : this.#origins.get(phrase);
+    forEachWord(text, (word) => {
+      const phrase = this.#lastWords.has(word) ? `${first} ${second} ${word}` : '';
+      const origin = phrase === '' ? undefined : this.#origins.get(phrase);
+      [first, second] = [second, word];
       run = origin ? run + 1 : 0;
-      pair = last !== undefined && word !== undefined ? this.#pairs.get(combine(last, word)) : undefined;
-      last = word;
-      if (phrase === undefined || !origin) {
-        outdatedInRun = undefined;
-        return;
-      }
-      if (origin.isOutdated) outdatedInRun = { ...origin, phrase, isUnmistakable: false };
+      if (origin?.isOutdated) outdatedInRun = { ...origin, phrase, isUnmistakable: false };
+      else if (!origin) outdatedInRun = undefined;
       if (!outdatedInRun) return;
       const isUnmistakable = run >= outdatedInRun.unmistakableRun;
-      if (origin.isOutdated || isUnmistakable) use({ ...outdatedInRun, isUnmistakable });
+      if (origin?.isOutdated || isUnmistakable) use({ ...outdatedInRun, isUnmistakable });
     });
   }
-}
-
-function numberOf<Key>(numbers: Map<Key, number>, key: Key): number {
-  const known = numbers.get(key);
-  if (known !== undefined) return known;
-  numbers.set(key, numbers.size);
-  return numbers.size - 1;
 }

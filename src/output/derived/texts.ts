@@ -10,10 +10,25 @@ const byteOrderMarks: readonly [mark: Buffer, encoding: string][] = [
  * Reads a file of any size as text, in parts that overlap, so that each match of a search is whole in one of
  * them. A file is read as UTF-16 if it says so, else as UTF-8, and if it is not that, as Latin-1 as well.
  */
-export function* textsOf(file: string): Generator<string, void, unknown> {
+export const textsOf = (file: string): Generator<string, void, unknown> =>
+  decodePieces(piecesOf(file, overlaps.revision));
+
+/** Reads the bytes of a file as text, as {@link textsOf} does. */
+export const textsOfBytes = (bytes: Buffer): Generator<string, void, unknown> =>
+  decodePieces(cutBytes(bytes));
+
+const pieceSize = 64 * 1024;
+
+function* cutBytes(bytes: Buffer): Generator<Buffer, void, unknown> {
+  for (let start = 0; start < bytes.length; start += pieceSize) {
+    yield bytes.subarray(Math.max(0, start - overlaps.revision), start + pieceSize);
+  }
+}
+
+function* decodePieces(pieces: Iterable<Buffer>): Generator<string, void, unknown> {
   let decoder: TextDecoder | undefined;
   let unfinished: string | undefined;
-  for (const piece of piecesOf(file, overlaps.revision)) {
+  for (const piece of pieces) {
     const isStart = decoder === undefined;
     decoder ??= new TextDecoder(byteOrderMarks.find(([mark]) => piece.indexOf(mark) === 0)?.[1]);
     if (unfinished !== undefined) yield unfinished.replace(cutEnd, '');
