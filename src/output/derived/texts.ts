@@ -17,11 +17,11 @@ export const textsOf = (file: string): Generator<string, void, unknown> =>
 export const textsOfBytes = (bytes: Buffer): Generator<string, void, unknown> =>
   decodePieces(cutBytes(bytes));
 
-const pieceSize = 64 * 1024;
+const bytesPerPiece = 64 * 1024;
 
 function* cutBytes(bytes: Buffer): Generator<Buffer, void, unknown> {
-  for (let start = 0; start < bytes.length; start += pieceSize) {
-    yield bytes.subarray(Math.max(0, start - overlaps.revision), start + pieceSize);
+  for (let start = 0; start < bytes.length; start += bytesPerPiece) {
+    yield bytes.subarray(Math.max(0, start - overlaps.revision), start + bytesPerPiece);
   }
 }
 
