@@ -18,8 +18,10 @@ interface SnippetEmbed {
   children?: unknown;
   /** The key of React, Preact and Vue, which stays in the framework. */
   key?: unknown;
-  /** The slot of a component or an island. */
+  /** The slot of a component or an island of Astro. In a custom element, put it on an element around the embed. */
   slot?: string | undefined | null;
+  /** The language that the option `params` gets. */
+  lang?: string | undefined | null;
 }
 
 /** Extended below instead of written out there, so that an element that a project declares itself is not declared twice. */

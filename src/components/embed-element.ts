@@ -11,6 +11,7 @@ import { SnippetError } from '../client/snippet-error.ts';
 import { createRequest, type SnippetRequest } from '../client/snippet-request.ts';
 import { type ComponentBridge, containerPage, findBridge } from '../embed/component-bridge.ts';
 import { type EmbedAs, type EmbedAttributes, elementName, intendedAttribute } from '../embed/element.ts';
+import { foreignAdvice, isForeignAttribute } from '../embed/foreign-attributes.ts';
 import type { ErrorCode } from '../failures/error-table.ts';
 import { userError } from '../failures/errors.ts';
 
@@ -23,6 +24,8 @@ export type SnippetProps<Schema extends ParamsSchema | undefined = undefined> = 
   as?: EmbedAs | undefined;
   /** Shows the children where the snippet does not exist, with a warning, instead of failing the build. */
   optional?: boolean | undefined;
+  /** The key of React and MDX. Nothing reads it. */
+  key?: unknown;
 } & (
   | {
       /** The snippet's id. */
@@ -41,6 +44,8 @@ export type SnippetProps<Schema extends ParamsSchema | undefined = undefined> = 
 /** The props as a page passes them: without type checking, they may be anything. */
 type UncheckedProps = Partial<Record<keyof EmbedAttributes, unknown>> & {
   of?: SnippetDefinition | undefined;
+  /** The slot of a component of Astro, which has put the embed there, or of a custom element. */
+  slot?: unknown;
 };
 
 /** The part of the `Astro` global that says where a component is rendered. */
@@ -48,9 +53,6 @@ type RenderedPage = Pick<AstroGlobal, 'isPrerendered' | 'url' | 'originPathname'
 
 /** The command of Astro that loaded the config, which the integration defines as `__ASTRO_SNIPPETS__`. */
 export type AstroCommand = 'dev' | 'build' | 'preview' | 'sync';
-
-/** Matches a known prop. Astro's compiler adds `class`, `data-astro-…` and `server:…`, and leaves `slot`. */
-const knownProp = /^(?:id|of|params|as|optional|class|slot)$|[-:]/;
 
 /** The end tag of an embed. */
 export const embedEnd: '</snippet-embed>' = `</${elementName}>`;
@@ -97,10 +99,12 @@ export function embedStart(
   }
 }
 
-function startTag({ id, params }: SnippetRequest, { as, optional }: UncheckedProps) {
+function startTag({ id, params }: SnippetRequest, { as, optional, slot }: UncheckedProps) {
   let tag = `<${elementName} id="${id}"`;
   if (params) tag += ` params="${escapeAttribute(params)}"`;
   if (as) tag += ` as="${as}"`;
+  // The scan refuses a slot that the browser needs: here, nothing says which element is around.
+  if (slot) tag += ` slot="${escapeAttribute(String(slot))}"`;
   return optional ? `${tag} optional="">` : `${tag}>`;
 }
 
@@ -125,13 +129,13 @@ function refusePage(
 }
 
 function refuseProps(props: UncheckedProps, path: string, bridge: ComponentBridge) {
-  const unknownProp = Object.keys(props).find((name) => !knownProp.test(name));
+  const unknownProp = Object.entries(props).find(isUnknownProp)?.[0];
   if (unknownProp !== undefined) {
     const intended = intendedAttribute(unknownProp);
-    const hint = intended ? ` Did you mean \`${intended}\`?` : '';
+    const advice = intended ? `Did you mean \`${intended}\`?` : foreignAdvice(unknownProp);
     throw componentError(
       'unknown-attribute',
-      `the prop \`${unknownProp}\` is unknown.${hint}`,
+      `the prop \`${unknownProp}\` is unknown. ${advice}`,
       props,
       path,
       bridge,
@@ -148,6 +152,12 @@ function refuseProps(props: UncheckedProps, path: string, bridge: ComponentBridg
     throw componentError('invalid-optional', flaw, props, path, bridge);
   }
 }
+
+/** Whether a prop is misspelled, or would be lost. Of these three values, Astro makes no attribute, so nothing is lost. */
+const isUnknownProp = ([name, value]: [string, unknown]) =>
+  name !== 'of' &&
+  isForeignAttribute(name, typeof value === 'string' ? value : 'true') &&
+  (intendedAttribute(name) !== undefined || ![undefined, null, false].includes(value as undefined));
 
 /**
  * Creates the error of a `<Snippet>`, with the place in the sources, which Astro's error page can open.

@@ -2,7 +2,9 @@ import type { Range } from '../markup/edits.ts';
 import { type Attribute, attributesOf, decodeAttribute, readAttribute, type Tag } from '../markup/tags.ts';
 import { textOf } from '../markup/text-of.ts';
 import { type EmbedAs, type EmbedAttributes, intendedAttribute, isEmbedAttribute } from './element.ts';
-import type { FoundEmbed, InsertionFormat } from './found-embed.ts';
+import { isForeignAttribute } from './foreign-attributes.ts';
+import type { Children, FoundEmbed, InsertionFormat } from './found-embed.ts';
+import { findKept } from './kept-children.ts';
 import type { Layer } from './layers.ts';
 import { isElement, type SourceSlice } from './source-slice.ts';
 
@@ -30,6 +32,7 @@ export function addEmbed(source: SourceSlice, tag: Tag, endTag: Range, place?: E
 
   const as = place ? shownAs(attributes.as, source.defaultAs) : 'text';
   const { isXml, inIsland, inHeading, around, paragraph } = place ?? placeInText;
+  const isInPage = place !== undefined && isElement(source);
   const innerLayers: Layer[] = [...layers];
   if (isXml) innerLayers.push('xml-text');
   if (as === 'text' && needsEscapedText) innerLayers.push('html-text');
@@ -38,7 +41,8 @@ export function addEmbed(source: SourceSlice, tag: Tag, endTag: Range, place?: E
     end: offsetInFile(endTag.end),
     attributes,
     misspelled: written.find(isMisspelled)?.name,
-    children: childrenIn(source, { start: tag.end, end: endTag.start }, as === 'html' && !isXml),
+    foreign: isInPage ? foreignAmong(written) : undefined,
+    children: childrenIn(source, tag, endTag, as === 'html' && !isXml, isInPage),
     format: innerLayers.length === 0 ? plainFormats[as] : { as, layers: innerLayers },
     lang: langIn(written, lang),
     inIsland,
@@ -78,13 +82,27 @@ const shownAs = (written: string | undefined, defaultAs: EmbedAs) =>
 const isMisspelled = ({ name }: Attribute) =>
   !isEmbedAttribute(name) && name !== 'is' && intendedAttribute(name) !== undefined;
 
-/** @param isMarkup whether the children stay as they are written */
-function childrenIn({ text, offsetInFile }: SourceSlice, { start, end }: Range, isMarkup: boolean) {
-  const children: FoundEmbed['children'] = { start: offsetInFile(start), end: offsetInFile(end) };
-  if (!isMarkup && start < end) {
+/** Finds an attribute that would be lost with the embed. `slot` is one until `checkSlots` says otherwise. */
+function foreignAmong(written: readonly Attribute[]) {
+  const foreign = written.find(({ name, value }) => isForeignAttribute(name, decodeAttribute(value)));
+  return (foreign ?? written.find(({ name, value }) => name === 'slot' && value !== ''))?.name;
+}
+
+/**
+ * @param isMarkup whether the children stay as they are written
+ * @param isInPage whether they are elements of a page
+ */
+function childrenIn(source: SourceSlice, tag: Tag, endTag: Range, isMarkup: boolean, isInPage: boolean) {
+  const { text, offsetInFile } = source;
+  const [start, end] = [tag.end, endTag.start];
+  const children: Children = { start: offsetInFile(start), end: offsetInFile(end) };
+  if (start === end) return children;
+  if (!isMarkup) {
     // The text is a copy: a part of the page's text would keep all of it in memory.
     children.text = textOf(Buffer.from(text.slice(start, end), 'latin1').toString());
   }
+  const kept = isInPage ? findKept(text, { start, end }) : [];
+  if (kept.length > 0) children.kept = kept;
   return children;
 }
 

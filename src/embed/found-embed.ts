@@ -17,8 +17,9 @@ export interface FoundEmbed extends Range {
   attributes: EmbedAttributes;
   /** The name of an attribute that looks like a misspelling of an embed's own, such as `parms`. */
   misspelled?: string | undefined;
-  /** The embed's children. `text` is their text, where they have to be encoded. */
-  children: Range & { text?: string };
+  /** The name of an attribute of an element in a page that is not the embed's own, and would be lost with it. */
+  foreign?: string | undefined;
+  children: Children;
   /** How content is written in place of the embed. */
   format: InsertionFormat;
   /** The language at the embed: the value of the nearest `lang`. */
@@ -31,6 +32,14 @@ export interface FoundEmbed extends Range {
   around: readonly Nesting[];
   /** The `<p>` around the embed, if it contains nothing else. */
   paragraph?: Paragraph | undefined;
+}
+
+/** The children of an embed, which are shown where there is no content. */
+export interface Children extends Range {
+  /** Their text, where they have to be encoded. */
+  text?: string;
+  /** What the page needs of them, even if content replaces them: see `findKept`. */
+  kept?: readonly Range[];
 }
 
 /** A `<p>` with nothing but an embed in it. Block-level content replaces it, or makes it a `<div>`. */

@@ -48,7 +48,7 @@ export function replaceEmbeds<Embed extends PlacedEmbed>(
   const page = file.toString('latin1');
   const edits: Edit[] = [...otherEdits];
   for (const embed of embeds) {
-    const { text, isBlock } = contentOf(embed) ?? childrenOf(page, embed);
+    const { text, isBlock } = withKept(page, embed, contentOf(embed)) ?? childrenOf(page, embed);
     const paragraph = isBlock ? embed.paragraph : undefined;
     const isRenamed = paragraph?.startName !== undefined;
     if (isRenamed) edits.push(toDiv(paragraph.startName), toDiv(paragraph.endName));
@@ -64,9 +64,22 @@ export function replaceEmbeds<Embed extends PlacedEmbed>(
 /** Turns the name of a `<p>`, one byte, into that of a `<div>`. */
 const toDiv = (start = 0): Edit => ({ start, end: start + 1, text: 'div' });
 
-function childrenOf(page: string, { children, format, paragraph }: PlacedEmbed): ComposedContent {
+/** Puts what the page needs of an embed's children before what replaces them. */
+function withKept<Content extends ComposedContent | undefined>(
+  page: string,
+  { children: { kept } }: PlacedEmbed,
+  content: Content,
+): Content {
+  if (!kept || !content) return content;
+  const before = kept.map(({ start, end }) => page.slice(start, end)).join('');
+  return { ...content, text: before + content.text };
+}
+
+function childrenOf(page: string, embed: PlacedEmbed): ComposedContent {
+  const { children, format, paragraph } = embed;
   if (format.as !== 'html' || children.text !== undefined) {
-    return { text: toByteString(encode(children.text ?? '', format.layers)), isBlock: false };
+    const text = toByteString(encode(children.text ?? '', format.layers));
+    return withKept(page, embed, { text, isBlock: false });
   }
   const text = page.slice(children.start, children.end);
   return { text, isBlock: !!paragraph && isBlockLevel(text) };

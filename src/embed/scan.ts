@@ -14,6 +14,7 @@ import { nestingsAround } from './nesting.ts';
 import { defaultAsIn } from './places.ts';
 import { brokenOpening, scanCode, scanText, unrenderedComponentTag } from './scan-text.ts';
 import { scanUrl } from './scan-url.ts';
+import { checkSlots } from './slots.ts';
 import { decodeThrough, findStarts, reportIncomplete, type SourceSlice, slice } from './source-slice.ts';
 import { exampleAttributes, isCodeAttribute, scriptSyntaxOf, urlSyntaxOf, xmlSyntaxOf } from './syntax.ts';
 
@@ -49,6 +50,7 @@ export function scan(file: Buffer, kind: FileKind): ScanResults {
   else if (kind === 'text') scanString(whole);
   else scanMarkup(whole, kind === 'xml');
   if (kind === 'html' || kind === 'xml') applyDeclarations(whole);
+  if (kind === 'html') checkSlots(whole);
 
   for (const list of [results.embeds, results.faults, results.warnings]) {
     list.sort((a, b) => a.start - b.start);

@@ -43,7 +43,7 @@ const siteErrors = {
     hint: 'In a .md file, write <snippet-embed id="42"></snippet-embed>, or rename it to .mdx. In <title> and <textarea>, Astro before 7 needs <snippet-embed>, too. Put an example between backticks.',
   },
   'unknown-attribute': {
-    hint: 'An embed takes `id`, `params`, `as` and `optional`; `<Snippet>` takes `of` as well.',
+    hint: 'An embed takes `id`, `params`, `as` and `optional`; `<Snippet>` takes `of` as well. Any other attribute belongs on an element around it.',
   },
   'invalid-as': { hint: 'Use as="html" or as="text".' },
   'invalid-optional': { hint: 'Write <Snippet id={42} optional> or <snippet-embed id="42" optional>.' },

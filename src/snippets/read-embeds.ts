@@ -2,13 +2,14 @@ import type { Params } from '../client/params.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import { createRequest, paramsObject, parseRequest, type SnippetRequest } from '../client/snippet-request.ts';
 import { intendedAttribute } from '../embed/element.ts';
+import { foreignAdvice } from '../embed/foreign-attributes.ts';
 import type { EmbedFault, FileKind, FoundEmbed, PlacedEmbed, ScanWarning } from '../embed/found-embed.ts';
 import { scan } from '../embed/scan.ts';
 import type { EmbedNote, InvalidEmbed } from '../failures/embed-notes.ts';
 import { isSnippetFailure, SiteError } from '../failures/errors.ts';
 import { lineFinder } from '../files/lines.ts';
 import type { ParsedOptions } from '../settings/options.ts';
-import { quote, reasonOf } from '../text/clean-text.ts';
+import { cleanText, quote, reasonOf } from '../text/clean-text.ts';
 import { andMore, faultTexts, warningTexts } from './embed-messages.ts';
 import { addUse, type SnippetUses } from './snippet-use.ts';
 
@@ -113,7 +114,7 @@ function readEmbed(embed: FoundEmbed, file: ReadableFile, uses: SnippetUses): Fi
 }
 
 /** @throws SnippetError or SiteError if an attribute is invalid, or an island would remove the embed */
-function parseEmbedRequest({ attributes, inIsland, misspelled }: FoundEmbed): SnippetRequest {
+function parseEmbedRequest({ attributes, inIsland, misspelled, foreign }: FoundEmbed): SnippetRequest {
   if (misspelled) {
     const message = `The embed has the unknown attribute \`${misspelled}\`. Did you mean \`${intendedAttribute(misspelled)}\`?`;
     throw new SiteError('unknown-attribute', message);
@@ -132,6 +133,10 @@ function parseEmbedRequest({ attributes, inIsland, misspelled }: FoundEmbed): Sn
   if (inIsland) {
     const place = "in an island's own markup, and would vanish when the island hydrates";
     throw new SiteError('embed-in-island', `The embed of snippet ${request.id} is ${place}.`);
+  }
+  if (foreign) {
+    const message = `The embed has the unknown attribute \`${cleanText(foreign)}\`. ${foreignAdvice(foreign)}`;
+    throw new SiteError('unknown-attribute', message);
   }
   return request;
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import ts from 'typescript';
 import { exitCodes } from '../../src/cli/terminal/exit-codes.ts';
+import { ignoredAttributes } from '../../src/embed/foreign-attributes.ts';
 import { places } from '../../src/embed/places.ts';
 import { consequenceOf, type ErrorCode, errorTable } from '../../src/failures/error-table.ts';
 import { environmentVariables } from '../../src/settings/environment.ts';
@@ -251,7 +252,18 @@ function placesTable(): string {
     shownNames[shows],
     encoding,
   ]);
-  return [['place', 'shows', 'encoding'], ['-----', '-----', '--------'], ...rows]
+  return tableOf(['place', 'shows', 'encoding'], rows);
+}
+
+/** The attributes that may stand on an embed, as a table. */
+const ignoredAttributesTable = () =>
+  tableOf(
+    ['attribute', 'written by'],
+    ignoredAttributes.map(({ written, by }) => [written, by]),
+  );
+
+function tableOf(head: string[], rows: string[][]): string {
+  return [head, head.map((name) => '-'.repeat(name.length)), ...rows]
     .map((cells) => `| ${cells.join(' | ')} |`.replaceAll('|  |', '| |'))
     .join('\n');
 }
@@ -266,6 +278,7 @@ export function reference(): Map<string, string> {
     ['commands', commandsList()],
     ['errors', errorSections()],
     ['places', placesTable()],
+    ['ignored-attributes', ignoredAttributesTable()],
     ['how-fast', readmeLines(JSON.parse(readFileSync(fullResult, 'utf8')))],
   ]);
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type TestService, temporaryService } from '../support/service/service.ts';
 import { builtSite, sharedSite } from '../support/site/built-site.ts';
 import { byAstro } from '../support/site/installation.ts';
-import { configWith, type Site, temporarySite } from '../support/site/site.ts';
+import { configWith, pageWith, type Site, temporarySite } from '../support/site/site.ts';
 import { exits } from '../support/tools/exits.ts';
 
 const embed = (id: number | string, more = '') => `<snippet-embed id="${id}"${more}></snippet-embed>`;
@@ -117,6 +117,8 @@ describe('different failures and invalid embeds are reported together:', async (
       'src/pages/as.astro': `<p>\n\n\n${embed(1, ' as="xml"')}</p>`,
       'src/pages/optional.astro': `<p>\n${embed(9, ' optional="constructor"')}</p>`,
       'src/pages/misspelled.astro': `<p>${embed(1, ` parms='{"a":1}'`)}</p>`,
+      'src/pages/lost.astro': `<p>\n${embed(1, ' data-reveal')}</p>`,
+      'src/pages/slotted.astro': pageWith('<my-card><Snippet id={1} slot="footer" /></my-card>'),
       'src/pages/nested.html': `<p>${embed('y')}\n<snippet-embed id="1">\n\n${embed(2)}</snippet-embed></p>`,
       'public/script.html': `<script>\nconst a = '${embed(1)}';</script>`,
       'public/style.html': `<style>\n${embed(1)}</style>`,
@@ -135,7 +137,7 @@ describe('different failures and invalid embeds are reported together:', async (
     );
 
   test.for<string | RegExp>([
-    `7 snippets could not be fetched, and ${closesEmbeds ? 12 : 13} embeds are invalid.`,
+    `7 snippets could not be fetched, and ${closesEmbeds ? 14 : 15} embeds are invalid.`,
     missing('995', `${three} and 2 more places`),
     missing('994', `${three} and 1 more place`),
     missing('993', three),
@@ -154,6 +156,8 @@ describe('different failures and invalid embeds are reported together:', async (
     '\nstyle.html:2\n    The embed is in a style sheet. [embed-in-script]\n',
     '\nitems.yaml:2\n    The embed is in a file whose syntax is unknown, so its content cannot be escaped. [embed-in-format]\n',
     '\nattribute.html:2\n    The embed is in the attribute onclick, which contains code. [embed-in-attribute]\n',
+    '\nlost/index.html:3\n    The embed has the unknown attribute `data-reveal`. It would be lost with the embed: put it on an element around the embed, or remove it. [unknown-attribute]\n    written in src/pages/lost.astro:2\n',
+    '\nslotted/index.html:2\n    The embed has the unknown attribute `slot`. It would be lost with the embed: put it on an element around the embed, or remove it. [unknown-attribute]\n    written in src/pages/slotted.astro:4\n',
     "\nisland.html:2\n    The embed of snippet 1 is in an island's own markup, and would vanish when the island hydrates. [embed-in-island]\n",
     'not-found: Check the id: the snippet does not exist,',
   ])('%s', (said) => {
@@ -173,7 +177,13 @@ const pricing = 'defineSnippet({ id: 9, params: z.object({ plans: z.array(z.enum
 test.for([
   ['id={9} param={{ plan: "pro" }}', 'the prop `param` is unknown. Did you mean `params`?'],
   ['id={9} optinal', 'the prop `optinal` is unknown. Did you mean `optional`?'],
-  ['id={9} title="Prices"', 'the prop `title` is unknown.'],
+  [
+    'id={9} title="Prices"',
+    'the prop `title` is unknown. It would be lost with the embed: put it on an element around the embed, or remove it.',
+  ],
+  ['id={9} class:list={["big"]}', 'the prop `class` is unknown. It would be lost'],
+  ['id={9} transition:name="offer"', 'is unknown. Astro writes it for `transition:…`. It would be lost'],
+  ['id={9} client:load', 'the prop `client:load` is unknown. It would be lost'],
   ['id={9} optional="maybe"', '`optional` must be true or false, not "maybe".'],
   [`of={${pricing}} params={{ plans: ['pro', 'gold'] }}`, 'params.plans.1: Invalid option: expected one of'],
 ] as const)('<Snippet %s> is an error with its place', async ([props, message]) => {
