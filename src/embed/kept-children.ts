@@ -19,7 +19,7 @@ const pageScripts: readonly RegExp[] = [
 const mayBeKept = /<(?:script|style|link)[\t\n\f\r />]/i;
 
 /** An element among the children. */
-interface OpenElement {
+interface ChildElement {
   tag: Tag;
   /** Whether the element is in SVG, a `<template>` or the like, where Astro writes nothing for the page. */
   isApart: boolean;
@@ -43,12 +43,12 @@ export function findKept(text: string, children: Range): Range[] {
   const keep = ({ start, end }: Range) =>
     kept.push({ start: children.start + start, end: children.start + end });
   const hasHead = pageBegin.test(text.slice(0, searchedLength));
-  walk<OpenElement | undefined>(markup, undefined, {
+  walk<ChildElement | undefined>(markup, undefined, {
     open(tag, parent) {
       const { name } = tag;
       const isApart = parent?.isApart ?? false;
       if (name === 'link' && !isApart && isStylesheet(markup, tag)) keep(tag);
-      return { tag, isApart: isApart || separateElements.has(name) };
+      return { tag, isApart: isApart || elementsApart.has(name) };
     },
     close(name, endTag, element) {
       if (!element || element.isApart) return;
@@ -66,7 +66,7 @@ const pageBegin = /<(?:html|head|body)[\t\n\f\r />]/i;
 /** How much of a page is searched for its first tags, which only comments precede. */
 const searchedLength = 4096;
 
-const separateElements = new Set(['svg', 'math', 'template', 'noscript']);
+const elementsApart = new Set(['svg', 'math', 'template', 'noscript']);
 
 const isStylesheet = (markup: string, tag: Tag) =>
   attributesOf(markup, tag).some(({ name, value }) => name === 'rel' && /\bstylesheet\b/i.test(value));

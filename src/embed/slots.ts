@@ -3,7 +3,7 @@ import { walk } from '../markup/walk.ts';
 import type { SourceSlice } from './source-slice.ts';
 
 /** An open element, whose children a slot of its shadow tree may take. */
-interface OpenElement {
+interface PossibleHost {
   isShadowHost: boolean;
   /** The offsets of the embeds with `slot` among its children. */
   slotted: number[];
@@ -26,7 +26,7 @@ export function checkSlots({ text, results: { embeds } }: SourceSlice): void {
 /** Finds which of these embeds are children of an element that may have a shadow tree. */
 function findSlotted(text: string, starts: ReadonlySet<number>): Set<number> {
   const found = new Set<number>();
-  const outermost: OpenElement = { isShadowHost: false, slotted: [] };
+  const outermost: PossibleHost = { isShadowHost: false, slotted: [] };
   walk(text, outermost, {
     open({ name, start, end }, parent) {
       if (starts.has(start)) parent.slotted.push(start);
