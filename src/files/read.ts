@@ -98,14 +98,19 @@ export function* piecesOf(
   }
 }
 
+/** Reads the first bytes of a file. */
+export function firstBytesOf(file: string): Buffer {
+  const [start] = piecesOf(file, 0);
+  return start ?? Buffer.alloc(0);
+}
+
 /** The most bytes of a file that is always searched as text: people write no text of this size. */
 const largeBinarySize = 64 * 1024 * KiB;
 
 /** Whether a file is too large, and too unlike text, to be searched for embeds. */
 export function isLargeBinary(file: string): boolean {
   if (statSync(file).size <= largeBinarySize) return false;
-  const [start] = piecesOf(file, 0);
-  return start?.includes(0) ?? false;
+  return firstBytesOf(file).includes(0);
 }
 
 /** The size, times and type of a file; `undefined` if the file does not exist. */

@@ -9,6 +9,7 @@ import type { FetchedSnippets } from '../snippets/snippet-fetcher.ts';
 import { count, formatDuration } from '../text/format.ts';
 import { throttledProgress } from '../text/progress.ts';
 import { ClassChecker } from './class-check.ts';
+import type { FeedChecker } from './feeds/feed-check.ts';
 import type { GeneratedSite } from './generated-site.ts';
 import { type InlinedPage, pageInliner, type WrittenPage } from './inline-page.ts';
 import { PolicyWarnings } from './policy-warnings.ts';
@@ -49,7 +50,7 @@ export async function inlineSnippets(
     allowInHeaders: headers.allow,
     scratchBuffer: Buffer.allocUnsafeSlow(scratchBufferSize),
   });
-  const pageWarnings = new PageWarnings(site, snippets);
+  const pageWarnings = new PageWarnings(site, snippets, await checkFeeds(scanned, site, snippets));
 
   const counts = { embeds: 0, linkedPages: 0 };
   await forEachYielding(scanned.files, (page) => {
@@ -85,6 +86,13 @@ function fetchSnippets({ uses, invalid }: ScannedSite, site: GeneratedSite): Pro
   return fetcher.fetch(uses, { invalid, placeOf: astro?.search.whereWritten, onSettled });
 }
 
+/** Reads the feeds, before they are written. The code for that is only loaded if there are any. */
+async function checkFeeds({ feeds, files }: ScannedSite, { urls }: GeneratedSite, snippets: FetchedSnippets) {
+  if (feeds.length === 0 || files.length === 0) return undefined;
+  const { FeedChecker } = await import('./feeds/feed-check.ts');
+  return new FeedChecker(feeds, files, urls, snippets);
+}
+
 class PageWarnings {
   readonly #site: GeneratedSite;
   readonly #snippets: FetchedSnippets;
@@ -92,21 +100,26 @@ class PageWarnings {
   /** Checks that classes have CSS; `undefined` without the option `classes`. */
   readonly #classes: ClassChecker | undefined;
   readonly #policies: PolicyWarnings;
+  /** Checks that feeds have the snippets of pages; `undefined` without feeds. */
+  readonly #feeds: FeedChecker | undefined;
   readonly #embedsInHeadings: FileEmbed[] = [];
 
-  constructor(site: GeneratedSite, snippets: FetchedSnippets) {
+  constructor(site: GeneratedSite, snippets: FetchedSnippets, feeds: FeedChecker | undefined) {
     const { astro, directory, settings, urls } = site;
     this.#site = site;
     this.#policies = new PolicyWarnings(snippets, { rule: settings.policy, site: urls.site });
     this.#snippets = snippets;
+    this.#feeds = feeds;
     this.#nestings = new NestingWarnings((key) => snippets.get(key)?.html, astro?.search.whereWritten);
     this.#classes = astro?.classes && new ClassChecker(directory, urls.base, astro.classes.written);
   }
 
-  add({ name, embeds }: ScannedFile, inlinedPage: InlinedPage): void {
+  add(page: ScannedFile, inlinedPage: InlinedPage): void {
+    const { name, embeds } = page;
     this.#classes?.add(name, inlinedPage, this.#snippets);
     this.#nestings.add(name, inlinedPage.generated, embeds);
     this.#policies.add(name, inlinedPage);
+    this.#feeds?.add(page, inlinedPage.generated);
     for (const embed of embeds) if (embed.inHeading) this.#embedsInHeadings.push(embed);
   }
 
@@ -118,6 +131,7 @@ class PageWarnings {
       ...this.#nestings.warnings(),
       ...this.#policies.list(search?.whereWritten),
       ...(this.#classes?.warnings() ?? []),
+      ...(this.#feeds?.warnings() ?? []),
     ];
   }
 }

@@ -1,10 +1,13 @@
 import type { Stats } from 'node:fs';
+import type { FileKind } from '../embed/found-embed.ts';
 import { describeNote, type InvalidEmbed } from '../failures/embed-notes.ts';
+import { firstBytesOf } from '../files/read.ts';
 import { forEachYielding } from '../files/turns.ts';
 import type { ScannableFile } from '../output/site-files.ts';
 import { pathOfFile } from '../settings/site-urls.ts';
 import type { FileEmbed } from '../snippets/read-embeds.ts';
 import type { SnippetUse, SnippetUses } from '../snippets/snippet-use.ts';
+import { isFeed } from './feeds/read-feed.ts';
 import type { GeneratedSite } from './generated-site.ts';
 import { withEmbeddingFile } from './verify-output.ts';
 
@@ -22,11 +25,15 @@ export interface ScannedSite {
   startedAt: number;
   /** The files that hold embeds. */
   files: ScannedFile[];
+  /** The feeds, with embeds or without. */
+  feeds: ScannableFile[];
   /** The embeds that are invalid, each of which fails the build. */
   invalid: InvalidEmbed[];
   /** Each distinct request, with the files that need its snippet. */
   uses: SnippetUse[];
 }
+
+const mayBeFeed: ReadonlySet<FileKind> = new Set(['xml', 'json', 'other']);
 
 /**
  * Reads files and finds their embeds. Each snippet is prefetched when its first embed is found, while the
@@ -43,9 +50,11 @@ export async function scanSite(
   const uses: SnippetUses = new Map();
   const invalid: InvalidEmbed[] = [];
   const files: ScannedFile[] = [];
+  const feeds: ScannableFile[] = [];
 
   const scanFile = (file: ScannableFile, bytes: Buffer | undefined, stats?: Stats) => {
     const { name, kind, generated } = file;
+    if (mayBeFeed.has(kind) && isFeed(bytes ?? firstBytesOf(file.file))) feeds.push(file);
     if (!bytes) return verifier.check(file, bytes, stats);
 
     const addParams = params && pageParams(params, pathOfFile(name, kind === 'html', urls));
@@ -69,5 +78,5 @@ export async function scanSite(
     if (file.generated) scanFile(file, file.generated());
     else withEmbeddingFile(file, (bytes, stats) => scanFile(file, bytes, stats));
   });
-  return { startedAt, files, invalid, uses: [...uses.values()] };
+  return { startedAt, files, feeds, invalid, uses: [...uses.values()] };
 }

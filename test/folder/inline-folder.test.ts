@@ -326,3 +326,18 @@ test('a command that inlines for the first time and then fails runs again with t
   expect(again).toContain('deployed');
   expect(await runs(folder, ['check', '--exec', 'echo deployed'])).not.toContain('deployed');
 });
+
+test('a feed of another generator that has lost the snippets of a page is a warning', async () => {
+  const folder = await folderWith({
+    'public/posts/one.html': `<body><article>Before ${embed(1)} after.</article></body>`,
+    'public/feed.xml':
+      '<rss><item><link>https://site.test/posts/one</link><description>Before after.</description></item></rss>',
+  });
+  const warning =
+    'feed.xml: has the text of pages without the snippets in it: https://site.test/posts/one (snippet 1).';
+  expect(await runs(folder, ['inline', 'public'])).toContain(warning);
+  // A later run makes the page again from what the generator has written.
+  service.put(1, '<b>new</b>');
+  expect(await runs(folder, ['inline', 'public'])).toContain(warning);
+  service.put(1, '<b>one</b>');
+});

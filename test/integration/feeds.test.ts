@@ -1,6 +1,6 @@
 import { XMLParser } from 'fast-xml-parser';
 import { expect, test } from 'vitest';
-import { builtSite } from '../support/site/built-site.ts';
+import { builtSite, fileSite } from '../support/site/built-site.ts';
 import { configWith } from '../support/site/site.ts';
 import { exits } from '../support/tools/exits.ts';
 
@@ -75,4 +75,70 @@ test('links and images of snippets are absolute in feeds, and elsewhere relative
   );
   expect(await inXml('atom.xml', 'feed', 'entry', 'link')).toBe('https://site.test/docs/new');
   expect(await exits(0, site.run('check', '--output', 'dist'))).toBeDefined();
+});
+
+/** A feed whose items have the text of the posts, as `change` leaves it. */
+const feedOf = (change: string, more = '') => `import rss from '@astrojs/rss';
+import sanitizeHtml from 'sanitize-html';
+const posts = Object.entries(import.meta.glob('../posts/**/*.md', { eager: true }));
+const change = ${change};
+export const GET = async ({ site }) => rss({
+  site, title: 'News', description: 'News', trailingSlash: false,
+  items: await Promise.all(posts.map(async ([file, post]) => {
+    const [, name] = /posts\\/(.*)\\.md$/.exec(file);
+    return { title: name, link: '/docs/' + name, ...change(await post.compiledContent()) };
+  })),
+  ${more}
+});`;
+
+const sanitized = '(html) => ({ content: sanitizeHtml(html) })';
+const keeping = `{ allowedTags: [...sanitizeHtml.defaults.allowedTags, 'snippet-embed'], allowedAttributes: { 'snippet-embed': ['id'] } }`;
+
+test('a feed that has lost the snippets of posts is a warning with the items and what to do', async () => {
+  const blog = await fileSite(
+    {
+      'astro.config.mjs': configWith('', {
+        settings: `site: 'https://site.test', base: '/docs', trailingSlash: 'never', build: { format: 'file' },
+          i18n: { locales: ['en', 'de'], defaultLocale: 'en' },`,
+      }),
+      'src/posts/one.md': `Before ${embed} after.`,
+      'src/posts/de/zwei.md': `Am Anfang\n\n${embed}\n\nund ${link} am Ende.`,
+      'src/posts/plain.md': 'A post without snippets.',
+      'src/pages/[...name].astro': `---
+export const getStaticPaths = () =>
+  Object.entries(import.meta.glob('../posts/**/*.md', { eager: true }))
+    .map(([file, post]) => ({ params: { name: /posts\\/(.*)\\.md$/.exec(file)[1] }, props: { post } }));
+const { Content } = Astro.props.post;
+---
+<html><body><header>${link}</header><main><Content /></main><footer>${embed}</footer></body></html>`,
+      'src/pages/rss.xml.js': feedOf(sanitized),
+      'src/pages/atom.xml.js': endpoint(
+        `\`<feed><entry><link href="/docs/one"/><content type="html">&lt;p&gt;Before after.&lt;/p&gt;</content></entry></feed>\``,
+      ),
+      'src/pages/feed.json.js': endpoint(
+        `JSON.stringify({ version: 'https://jsonfeed.org/version/1.1', items: [{ url: 'https://site.test/docs/one', content_text: 'Before after.' }] })`,
+      ),
+      'src/pages/rdf.xml.js': endpoint(
+        `\`<rdf:RDF><item><link>https://site.test/docs/one.html?feed#top</link><description>Before after.</description></item></rdf:RDF>\``,
+      ),
+      // These have lost nothing.
+      'src/pages/kept.xml.js': feedOf(`(html) => ({ content: sanitizeHtml(html, ${keeping}) })`),
+      'src/pages/short.xml.js': feedOf(`(html) => ({ description: html.replace(/ *<snippet[^]*/, '…') })`),
+      'src/pages/title.xml.js': feedOf(`() => ({ description: 'Before and after.' })`),
+      'src/pages/data.json.js': endpoint(`JSON.stringify([{ url: '/docs/one', text: 'Before after.' }])`),
+    },
+    service,
+  );
+  const output = await blog.builds();
+  const fix =
+    'What makes the text, such as a sanitizer, removes <snippet-embed>: let it keep this element, with the attributes id, params, as and optional.';
+  const lost = (feed: string, items: string) =>
+    `${feed}: has the text of pages without the snippets in it: ${items}. ${fix}`;
+  expect(output.match(/\S+: has the text of pages .*/g)?.sort()).toEqual([
+    lost('atom.xml', '/docs/one (snippet 1)'),
+    lost('feed.json', 'https://site.test/docs/one (snippet 1)'),
+    lost('rdf.xml', 'https://site.test/docs/one.html?feed#top (snippet 1)'),
+    lost('rss.xml', 'https://site.test/docs/de/zwei (snippets 1, 2), https://site.test/docs/one (snippet 1)'),
+  ]);
+  expect(await blog.read('kept.xml')).not.toContain('snippet-embed');
 });

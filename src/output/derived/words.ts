@@ -54,7 +54,7 @@ export function readingsOf(text: string): Readings {
 }
 
 /** Removes what search indexes change: upper case, accents, and invisible characters such as soft hyphens. */
-function normalize(text: string): string {
+export function normalize(text: string): string {
   return text.toLowerCase().replace(/[\u0080-\uffff]+/g, (characters) => {
     return characters.normalize('NFKD').replace(/[\p{M}\p{Cf}]+/gu, '');
   });
