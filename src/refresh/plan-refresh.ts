@@ -9,7 +9,7 @@ import { PolicyWarnings } from '../inlining/policy-warnings.ts';
 import { compareOutput, type OutputComparison, type PageToBuild } from '../output/compare-output.ts';
 import { describeMismatch, hashOfCopy } from '../output/compressed.ts';
 import { type DerivedFile, findDerivedFiles } from '../output/derived/derived-files.ts';
-import type { ChangingPage, FileRole } from '../output/derived/finder.ts';
+import type { ChangingPage, FileRole } from '../output/derived/site-changes.ts';
 import { describeLaterIntegrations, isUnrelated, possibleHashes } from '../output/file-states.ts';
 import { listPageCopies, type SiteFolder, siteFolders } from '../output/page-copies.ts';
 import type { SiteFile } from '../output/site-files.ts';

@@ -38,6 +38,15 @@ describe('the parts of a page that change', () => {
     expect(found?.old).toContain('five six seven');
   });
 
+  test('have neighbors beyond tags with words, which are no text', () => {
+    const tag = `<div title="${'some words of an attribute '.repeat(5)}">`;
+    const around = (content: string) =>
+      `<p>one two three four</p>${tag}<b>${content}</b>${tag}<p>five six seven eight</p>`;
+    const [found] = parts(around('old'), around('new'));
+    expect(found?.old).toContain('two three four');
+    expect(found?.old).toContain('five six seven');
+  });
+
   test('are none if nothing changes, and all of a page that is another one', () => {
     expect(parts('same', 'same')).toEqual([]);
     expect(parts(filler(20, 'old'), filler(20, 'new'))[0]?.old).toContain('old number 10');

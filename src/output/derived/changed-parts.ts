@@ -25,36 +25,40 @@ export function changedParts(
   let first: Change | undefined;
   let before = 0;
   for (const [index, change] of changes.entries()) {
-    const { oldEnd, currentEnd } = change;
+    const { oldStart, oldEnd, currentEnd } = change;
     if (!first) {
       first = change;
-      const previousEnd = changes[index - 1]?.oldEnd ?? 0;
-      const bytes = old.subarray(Math.max(previousEnd, change.oldStart - maxLength), change.oldStart);
-      before = contextLength(bytes, lengths, (length) => bytes.subarray(-length)) ?? bytes.length;
+      const available = Math.min(oldStart - (changes[index - 1]?.oldEnd ?? 0), maxLength);
+      before =
+        neighborsLength(lengths, available, (length) => cut(old, oldStart - length, oldStart)) ?? available;
     }
     const next = changes[index + 1]?.oldStart;
-    const bytes = old.subarray(oldEnd, Math.min(next ?? old.length, oldEnd + maxLength));
-    const after = contextLength(bytes, lengths, (length) => bytes.subarray(0, length));
+    const available = Math.min((next ?? old.length) - oldEnd, maxLength);
+    const after = neighborsLength(lengths, available, (length) => cut(old, oldEnd, oldEnd + length));
     // Few words between two changes are neighbors of both.
-    if (after === undefined && next !== undefined && next - oldEnd < maxLength) continue;
+    if (after === undefined && next !== undefined && available < maxLength) continue;
     parts.push({
-      old: cut(old, first.oldStart - before, oldEnd + (after ?? bytes.length)),
-      current: cut(current, first.currentStart - before, currentEnd + (after ?? bytes.length)),
+      old: cut(old, first.oldStart - before, oldEnd + (after ?? available)),
+      current: cut(current, first.currentStart - before, currentEnd + (after ?? available)),
     });
     first = undefined;
   }
   return parts;
 }
 
-/** The first of these lengths with which neighbors have the words for phrases; `undefined` if none has. */
-const contextLength = (
-  { length: max }: Buffer,
+/**
+ * Chooses how many bytes beside a change are its neighbors: enough words for phrases.
+ *
+ * @returns `undefined` if there are too few words
+ */
+const neighborsLength = (
   lengths: readonly number[],
-  neighbors: (length: number) => Buffer,
+  available: number,
+  neighbors: (length: number) => string,
 ): number | undefined =>
   lengths
-    .map((length) => Math.min(length, max))
-    .find((length) => length > 0 && toWords(textOf(neighbors(length).toString())).length >= phraseLength);
+    .map((length) => Math.min(length, available))
+    .find((length) => toWords(textOf(neighbors(length))).length >= phraseLength);
 
 /** Part of a page, without the words and tags that are cut at its ends. */
 function cut(page: Buffer, start: number, end: number): string {

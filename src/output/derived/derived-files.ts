@@ -4,10 +4,10 @@ import { isLargeBinary } from '../../files/read.ts';
 import { readCopy, withoutSuffix } from '../compressed.ts';
 import { fileIn, type SiteFolder } from '../page-copies.ts';
 import { listSiteFiles, type SiteFile } from '../site-files.ts';
-import type { FileRole, SiteChanges, Trace, TraceFinder } from './finder.ts';
 import { OldTexts } from './old-texts.ts';
 import { digestFinder, precacheFinder } from './revisions.ts';
 import { SearchIndexes } from './search-index.ts';
+import type { FileRole, SiteChanges, Trace, TraceFinder } from './site-changes.ts';
 import { textsOf, textsOfBytes } from './texts.ts';
 
 /** A file that was made from pages that change, and is out of date once they are written. */
@@ -26,8 +26,9 @@ export interface DerivedFile extends SiteFile {
  * Finds files that were made from pages that are about to change: search indexes, copies of a page, and files
  * that hold a digest of a page or the old content of a snippet. Run it before the pages are written.
  *
- * Each file that may be one is read once. Only if one has a phrase that may be from elsewhere, all other files
- * and the new pages are read as well.
+ * Each file that may be one is read once, as texts (`texts.ts`), for digests (`revisions.ts`) and old contents
+ * (`old-texts.ts`). Only if one has a phrase that may be from elsewhere, all other files and the new pages are
+ * read as well.
  */
 export function findDerivedFiles(folders: readonly SiteFolder[], changes: SiteChanges): DerivedFile[] {
   if (changes.pages.length === 0) return [];
@@ -43,8 +44,8 @@ export function findDerivedFiles(folders: readonly SiteFolder[], changes: SiteCh
   const doubtful = new Set(searched.flatMap((file) => [...file.doubtful.keys()]));
   const elsewhere = search.oldTexts.findElsewhere(doubtful, others);
   return searched.flatMap(({ file, found, doubtful: traces }) => {
-    const trace = traces.entries().find(([phrase]) => !elsewhere.has(phrase))?.[1];
     if (found) return { ...file, ...found };
+    const trace = traces.entries().find(([phrase]) => !elsewhere.has(phrase))?.[1];
     return trace ? { ...file, reason: describeTrace(trace) } : [];
   });
 }

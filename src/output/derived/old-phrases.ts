@@ -1,4 +1,6 @@
 import { textOf } from '../../markup/text-of.ts';
+import { hashOf } from '../../record/manifest.ts';
+import { changedParts, narrowContext } from './changed-parts.ts';
 import { phrasesOf } from './phrases.ts';
 import { readingsOf, toWords } from './words.ts';
 
@@ -36,6 +38,23 @@ export function comparePhrases(oldHtml: string, newHtml: string): OldPhrases {
     others: phrases.difference(outdated),
     unmistakableRun: count < minUnmistakable ? Number.POSITIVE_INFINITY : Math.min(count, unmistakableRun),
   };
+}
+
+/**
+ * Compares the changed parts of a page, each together with its neighbors.
+ *
+ * @param compared the hashes of the parts that were compared before, which are skipped: pages have headers in common
+ */
+export function comparePages(oldPage: Buffer, newPage: Buffer, compared: Set<string>): OldPhrases[] {
+  const compareParts = (contextLengths?: readonly number[]) =>
+    changedParts(oldPage, newPage, contextLengths).flatMap(({ old, current }) => {
+      const { size } = compared;
+      return compared.add(hashOf(`${old}\0${current}`)).size > size ? comparePhrases(old, current) : [];
+    });
+  const phrases = compareParts();
+  if (!phrases.some(({ areInNew }) => areInNew)) return phrases;
+  // If the words stay, nothing tells those of the change from their neighbors, so there are fewer of these.
+  return [...phrases.filter(({ areInNew }) => !areInNew), ...compareParts(narrowContext)];
 }
 
 /** The words of HTML in the ways in which programs extract them. */

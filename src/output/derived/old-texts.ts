@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { hashOf } from '../../record/manifest.ts';
 import type { SiteFile } from '../site-files.ts';
-import { changedParts, narrowContext } from './changed-parts.ts';
-import type { ChangingPage, SiteChanges, Trace } from './finder.ts';
-import { comparePhrases, type OldPhrases, wordsOfShort } from './old-phrases.ts';
+import { comparePages, comparePhrases, type OldPhrases, wordsOfShort } from './old-phrases.ts';
 import { Phrases } from './phrases.ts';
+import type { ChangingPage, SiteChanges, Trace } from './site-changes.ts';
 import { textsOf } from './texts.ts';
 import { readingsOf } from './words.ts';
 
@@ -93,31 +91,23 @@ export class OldTexts {
     for (const phrase of others) this.#phrases.add(phrase, { ...origin, isOutdated: false });
   }
 
-  /** Adds the phrases around snippets on pages. They are read only if a file has a word of a short content. */
+  /**
+   * Adds the phrases around snippets on pages. They are read only if a file has a word of a short content. All
+   * are in memory: about 1.5 KB for each place that has neighbors of its own.
+   */
   #addPages(): void {
     const toFind = this.#toFindOnPages;
     this.#toFindOnPages = undefined;
     this.#words.clear();
-    // Pages have headers and footers in common, which are compared once.
     const compared = new Set<string>();
     for (const { file, page, changed, makeBytes } of this.#changes.pages) {
       const isNeeded = (index: number) =>
         toFind?.has(index) || page.staleContentHashes?.[index] !== undefined;
       const index = changed.find(isNeeded) ?? (changed.length === 0 ? page.shows[0] : undefined);
       if (index === undefined) continue;
-      const [oldPage, newPage] = [readFileSync(file), makeBytes()];
-      const addParts = (lengths?: readonly number[]) => {
-        const parts = changedParts(oldPage, newPage, lengths).filter(({ old, current }) => {
-          const { size } = compared;
-          return compared.add(hashOf(`${old}\0${current}`)).size > size;
-        });
-        const phrases = parts.map(({ old, current }) => comparePhrases(old, current));
-        const known = lengths ? phrases : phrases.filter(({ areInNew }) => !areInNew);
-        for (const found of known) this.#add(found, this.#idOf(index));
-        return known.length === phrases.length;
-      };
-      // If the words stay, nothing tells those of the change from their neighbors, so there are fewer of these.
-      if (!addParts()) addParts(narrowContext);
+      for (const phrases of comparePages(readFileSync(file), makeBytes(), compared)) {
+        this.#add(phrases, this.#idOf(index));
+      }
     }
   }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { statsOf } from '../../files/read.ts';
 import { filesAt } from '../../settings/route-files.ts';
 import type { SiteFile } from '../site-files.ts';
-import type { TraceFinder } from './finder.ts';
+import type { TraceFinder } from './site-changes.ts';
 
 const digestAlgorithms = ['md5', 'sha1', 'sha256', 'sha384', 'sha512'];
 /** What may be a digest in base64 without padding, or may contain one in hexadecimal. */
