@@ -12,6 +12,8 @@ export const alone: string[] = ['test/client/unsupported-node.test.ts', 'test/em
 
 // What needs a browser, a dev server, or anything but npm is in test/e2e.
 export default defineConfig({
+  // package.json names the file in dist, for each platform.
+  resolve: { alias: { '#transport': `${import.meta.dirname}/src/client/transport/https.ts` } },
   test: {
     globalSetup: ['test/support/service/authority.ts', 'test/support/http/image-host.ts'],
     // For what never ends. They must not fail on a machine that is busy with something else.

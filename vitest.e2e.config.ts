@@ -35,6 +35,8 @@ const olderAstro = (version: number): TestProjectConfiguration => ({
 // What needs more than npm, or takes minutes: `npm run test:e2e`. With packages from the registry, and older versions of
 // Astro among them: `npm run test:versions`.
 export default defineConfig({
+  // package.json names the file in dist, for each platform.
+  resolve: { alias: { '#transport': `${import.meta.dirname}/src/client/transport/https.ts` } },
   test: {
     testTimeout: 300_000,
     hookTimeout: 300_000,

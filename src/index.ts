@@ -7,6 +7,7 @@ import { userError } from './failures/errors.ts';
 import type { BuildRun } from './integration/build-run.ts';
 import type { InlinedBuild } from './integration/inlined-build.ts';
 import { builtPlugin, lastIntegration } from './integration/last-hooks.ts';
+import { ownDependencies } from './integration/own-dependencies.ts';
 import type { PreparedBuild } from './integration/prepared-build.ts';
 import { openSite, type Site } from './integration/site.ts';
 // Loads the types of the hook `astro-snippets:fetch`.
@@ -104,6 +105,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
             plugins: [
               environmentPlugin(readEnvironment),
               sourcePlugin({ ...sourceOptions, onMention: noteMention }),
+              ownDependencies(config.root),
             ],
             define: {
               __ASTRO_SNIPPETS__: JSON.stringify(command),

@@ -4,8 +4,8 @@ import { nodeFlaw } from '../client/node-version.ts';
 
 const flaw = nodeFlaw();
 if (flaw === undefined) {
-  // A short command spends most of its time on compiling, so the compiled code is cached.
-  module.enableCompileCache();
+  // A short command spends most of its time on compiling, so the compiled code is cached. Bun has no such cache.
+  module.enableCompileCache?.();
   const { runCli } = await import('./program.ts');
   const { systemClock: clock } = await import('../client/clock.ts');
   const { env, stdout, stderr } = process;

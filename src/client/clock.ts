@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 /** Time and random numbers. Tests pass their own, to run hours in milliseconds and to repeat a run. */
 export interface Clock {
   /** Milliseconds since the epoch. Never runs backwards. */
@@ -20,10 +18,23 @@ export const timerLength = (milliseconds: number): number => Math.min(millisecon
 export const systemClock: Clock = {
   now: () => performance.timeOrigin + performance.now(),
   random: Math.random,
-  // Rejects with the signal's reason, which callers compare. Node's own rejection would wrap it.
-  wait: (milliseconds, signal = AbortSignal.any([])) =>
-    unlessAborted(signal, sleep(timerLength(milliseconds), undefined, { signal })),
+  // Timers of `node:timers/promises` would wrap the signal's reason, which callers compare. Workers lack them.
+  async wait(milliseconds, signal = AbortSignal.any([])) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, timerLength(milliseconds));
+    try {
+      await unlessAborted(signal, promise);
+    } finally {
+      clearTimeout(timer);
+    }
+  },
 };
+
+/** Calls back at the next turn of the event loop. Some workers have no `setImmediate`. */
+export function onNextTurn(callback: () => void): void {
+  if (typeof setImmediate === 'function') setImmediate(callback);
+  else setTimeout(callback, 0);
+}
 
 /** Settles as `work` does, or rejects with the signal's reason as soon as the signal is aborted. */
 export const unlessAborted = <T>(signal: AbortSignal, work: Promise<T>): Promise<T> =>

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { reasonOf } from '../text/clean-text.ts';
 import { formatDuration } from '../text/format.ts';
 import { completeProblemSchema, type Problem, problemSchema } from './problem.ts';
-import type { SnippetErrorCode } from './snippet-error.ts';
-import { type HttpResponse, TransportError } from './transport/transport.ts';
+import { SnippetError, type SnippetErrorCode } from './snippet-error.ts';
+import { type HttpResponse, isTransportError } from './transport/transport.ts';
 import type { RetrievedSnippet, SnippetFields, Variant } from './variants.ts';
 
 /** The result of one HTTP request for a snippet. */
@@ -94,9 +94,13 @@ function parseBody<T>(schema: z.ZodType<T>, body: Uint8Array): T | undefined {
 
 /** Turns the error of a request without a complete response into a result. */
 export function readFailure(error: unknown): AttemptResult {
-  const reason = reasonOf(error);
-  if (!(error instanceof TransportError)) return { code: 'network', reason, isUnreachable: false };
-  return { code: error.kind, reason, isUnreachable: error.isUnreachable };
+  if (isTransportError(error)) {
+    return { code: error.kind, reason: reasonOf(error), isUnreachable: error.isUnreachable };
+  }
+  // The platform cannot make this request, so that none was made.
+  if (error instanceof SnippetError) return { code: error.code, reason: error.reason };
+  const kind = error instanceof Error ? error.name : 'thrown';
+  return { code: 'internal-error', reason: `the code failed, not the service: ${kind}: ${reasonOf(error)}` };
 }
 
 /** Says for people why an attempt failed, such as "404 Not Found: There is no snippet 42.". */

@@ -1,9 +1,9 @@
+import { createTransport } from '#transport';
 import { containsKnownKey } from '../text/known-keys.ts';
 import { checkApiKey } from './api-key.ts';
 import { parseBaseUrl, snippetUrl } from './base-url.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { defaultPatience, type Limits, type PublicLimits, publicLimits, withDefaults } from './limits.ts';
-import { nodeFlaw } from './node-version.ts';
 import { invalidParams, type Params } from './params.ts';
 import { type AttemptResult, describeAttempt, readFailure, readResponse } from './read-response.ts';
 import { type Attempt, Endpoint } from './scheduling/endpoint.ts';
@@ -12,7 +12,6 @@ import type { Counts, Notice } from './scheduling/notice.ts';
 import { type MissingRoute, Scheduler } from './scheduling/scheduler.ts';
 import { SnippetError } from './snippet-error.ts';
 import { createRequest, type SnippetRequest } from './snippet-request.ts';
-import { httpsTransport } from './transport/https.ts';
 import type { Transport } from './transport/transport.ts';
 import type { RenderedSnippet, RetrievedSnippet, Variant } from './variants.ts';
 
@@ -93,8 +92,6 @@ export class SnippetClient {
   /** @internal */
   constructor(options: SnippetClientOptions, parts: ClientParts);
   constructor(options: SnippetClientOptions, { clock = systemClock, transport, limits }: ClientParts = {}) {
-    const flaw = nodeFlaw();
-    if (flaw) throw new SnippetError('unsupported-node', flaw);
     const { concurrency = 100, patience = defaultPatience, onNotice } = options;
     checkLimitNames(options.limits);
     const apiKey = checkApiKey(options.apiKey);
@@ -110,7 +107,7 @@ export class SnippetClient {
       authorization: `Bearer ${apiKey}`,
       accept: 'application/json, application/problem+json',
     };
-    this.#transport = transport ?? httpsTransport({ ca: options.ca, concurrency, limits: this.#limits });
+    this.#transport = transport ?? createTransport({ ca: options.ca, concurrency, limits: this.#limits });
     this.#scheduler = new Scheduler({
       endpoints: this.#endpoints,
       clock,

@@ -2,10 +2,11 @@ import { cleanLines } from '../text/clean-text.ts';
 import type { Problem } from './problem.ts';
 import type { Variant } from './variants.ts';
 
-/** The codes of failures that end a run: all requests use one API key, so all would fail the same way. */
+/** The codes of failures that end a run: all requests use one API key and the same code, so all would fail the same way. */
 export type EndingCode =
   | 'unauthorized' // 401: no valid API key was provided.
-  | 'payment-required'; // 402: the trial or subscription has expired.
+  | 'payment-required' // 402: the trial or subscription has expired.
+  | 'internal-error'; // Code threw what has nothing to do with the network, such as a TypeError.
 
 /** Why a snippet could not be fetched. The codes are permanent; docs/errors.md says what to do about each. */
 export type SnippetErrorCode =

@@ -134,6 +134,10 @@ export const errorTable: Record<ErrorCode, ErrorDescription> &
       title: 'The subscription has expired',
       hint: "The organization's free trial or subscription has expired. Renew it on the service's website.",
     },
+    'internal-error': {
+      title: 'Code failed, not the service',
+      hint: 'If a module is missing, install the packages again, here and where the site is deployed. Otherwise report it, with the versions of astro-snippets and of Node, Bun or Deno.',
+    },
     'unsupported-node': {
       title: 'This version of Node is too old',
       hint: 'Install a newer Node, here and where the site is deployed.',

@@ -3,11 +3,11 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import { createStorage, type Storage } from 'unstorage';
 import fsLite from 'unstorage/drivers/fs-lite';
 import { z } from 'zod';
+import { createTransport } from '#transport';
 import { systemClock } from '../client/clock.ts';
 import { defaultLimits } from '../client/limits.ts';
 import { SnippetError } from '../client/snippet-error.ts';
-import { httpsTransport } from '../client/transport/https.ts';
-import { type HttpResponse, type Transport, TransportError } from '../client/transport/transport.ts';
+import { type HttpResponse, isTransportError, type Transport } from '../client/transport/transport.ts';
 import { type FoundImage, type ImageCopy, relativeHost } from '../content/images.ts';
 import type { Assets, ImageSettings, Settings } from '../settings/settings.ts';
 import { cleanText, reasonOf } from '../text/clean-text.ts';
@@ -83,7 +83,7 @@ export class SiteImages {
     this.#isOffline = offline;
     this.#recorded = recorded;
     this.#cache = createStorage(imageFolder === undefined ? {} : { driver: fsLite({ base: imageFolder }) });
-    this.#transport = httpsTransport({
+    this.#transport = createTransport({
       ca,
       concurrency: maxDownloads,
       limits: { ...defaultLimits, bodyBytes: maxImageBytes },
@@ -185,7 +185,7 @@ export class SiteImages {
     try {
       response = await this.#transport.send(request, this.#closed.signal);
     } catch (error) {
-      if (!(error instanceof TransportError)) throw error;
+      if (!isTransportError(error)) throw error;
       return { copy, flaw: error.message, isTransient: error.kind === 'network' || error.kind === 'timeout' };
     }
 

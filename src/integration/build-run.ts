@@ -116,7 +116,7 @@ async function openBuildFetcher(session: SnippetSession, output: BuildOutput): P
   const { supersededBy } = await import('../record/manifest.ts');
   // Later phases need these modules. Loading them while Astro bundles delays nothing.
   void import('./inline-output.ts').catch(() => {});
-  void import('../client/transport/undici.ts').then(({ loadUndici }) => loadUndici()).catch(() => {});
+  void import('#transport').then(({ preloadTransport }) => preloadTransport()).catch(() => {});
 
   const { manifest: previousManifest } = await readManifest(output.manifestFile);
   const fetcher = new SnippetFetcher(session.settings, {

@@ -35,13 +35,18 @@ export function keySearch(key: string): KeySearch {
   const anyForm = new RegExp([escapedForm, ...encodedPatterns].join('|'), 'g');
 
   // Each form contains one of these strings, which are found many times faster than a pattern.
-  const needles = [longestRunOf(key), ...encodedForms].map((needle) => Buffer.from(needle));
+  const needles = [longestRunOf(key), ...encodedForms];
+  // Made only for files: workers have no `Buffer`.
+  let byteNeedles: Buffer[] | undefined;
 
   return {
     isIn(text) {
-      const bytes = typeof text === 'string' ? Buffer.from(text) : text;
-      if (!needles.some((needle) => bytes.includes(needle))) return false;
-      return bytes.toString('latin1').search(anyForm) !== -1;
+      if (typeof text === 'string') {
+        return needles.some((needle) => text.includes(needle)) && text.search(anyForm) !== -1;
+      }
+      byteNeedles ??= needles.map((needle) => Buffer.from(needle));
+      if (!byteNeedles.some((needle) => text.includes(needle))) return false;
+      return text.toString('latin1').search(anyForm) !== -1;
     },
 
     hide(text, isCut) {
@@ -66,15 +71,17 @@ function longestRunOf(key: string) {
 
 /** A key in hexadecimal and base64. Base64 has three forms, by the number of bytes before the key. */
 function encodedFormsOf(key: string) {
-  const bytes = Buffer.from(key);
-  const hex = bytes.toString('hex');
+  // Workers have no `Buffer`, so each byte is a character here.
+  const bytes = String.fromCharCode(...new TextEncoder().encode(key));
+  const hex = [...bytes].map((byte) => byte.charCodeAt(0).toString(16).padStart(2, '0')).join('');
   const base64 = [0, 1, 2].flatMap((offset) => {
-    const shifted = Buffer.concat([Buffer.alloc(offset), bytes]);
+    const shifted = '\0'.repeat(offset) + bytes;
     // The first and last characters of base64 also encode bits of text around the key: cut them off.
     const start = offset === 0 ? 0 : offset + 1;
     const end = Math.floor((shifted.length * 8) / 6);
-    const standard = shifted.toString('base64').slice(start, end);
-    return [standard, encodeURIComponent(standard), shifted.toString('base64url').slice(start, end)];
+    const standard = btoa(shifted).slice(start, end);
+    const forUrls = standard.replaceAll('+', '-').replaceAll('/', '_');
+    return [standard, encodeURIComponent(standard), forUrls];
   });
   return [...new Set([hex, hex.toUpperCase(), ...base64])];
 }

@@ -1,7 +1,7 @@
 import { matchesGlob } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { alone, msw } from '../../vitest.config.ts';
+import settings, { alone, msw } from '../../vitest.config.ts';
 
 // For `npm run test:mutation`, which names the tests near the mutants.
 const files: string[] = JSON.parse(process.env['MUTATION_TESTS'] ?? '[]');
@@ -15,6 +15,7 @@ class ByName extends BaseSequencer {
 }
 
 export default defineConfig({
+  resolve: settings.resolve ?? {},
   test: {
     setupFiles: ['test/mutation/setup.ts'],
     globalSetup: 'test/support/service/authority.ts',

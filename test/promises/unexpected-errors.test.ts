@@ -74,15 +74,18 @@ export default defineConfig({ integrations: [snippets({ cache: { driver, maxAge:
 const works = { exitCode: 0, says: '1 snippet in 1 embed on 1 page' };
 const warns = { exitCode: 0, says: 'The snippet cache failed and is not used for this run: REASON' };
 const fails = { exitCode: 1, says: 'the last one failed: REASON [unavailable]' };
+const endsAtOnce = { exitCode: 1, says: 'REASON [internal-error]' };
+// A TypeError is one of code. What is no error at all may come from the network, and is tried again.
+const dependsOnWhat = { TypeError: endsAtOnce, nothing: fails };
 const hasNoRecord = { exitCode: 1, says: 'could not be written: REASON.' };
 const steps = {
   'cache open': warns,
   'cache read': warns,
   'cache write': warns,
   'cache close': works,
-  'transport open': fails,
-  'transport write': fails,
-  'transport read': fails,
+  'transport open': endsAtOnce,
+  'transport write': dependsOnWhat,
+  'transport read': dependsOnWhat,
   'transport close': works,
   'manifest open': hasNoRecord,
   'manifest read': works,
@@ -94,7 +97,10 @@ const reasons = { TypeError: 'broken', nothing: 'undefined' };
 
 test.for(
   Object.entries(steps).flatMap(([step, expected]) =>
-    Object.entries(reasons).map(([what, reason]) => ({ step, what, reason, ...expected })),
+    Object.entries(reasons).map(([what, reason]) => {
+      const result = 'exitCode' in expected ? expected : expected[what as keyof typeof reasons];
+      return { step, what, reason, ...result };
+    }),
   ),
 )('$step throws $what', async ({ step, what, reason, exitCode, says }) => {
   const result = await site.build({ ...service.environment, FAULT: `${step}, ${what}` });

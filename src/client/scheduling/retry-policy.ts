@@ -14,6 +14,7 @@ export type RetryDecision =
 const decisions: Partial<Record<SnippetErrorCode, RetryDecision>> & Record<EndingCode, 'end'> = {
   unauthorized: 'end',
   'payment-required': 'end',
+  'internal-error': 'end',
   'no-route': 'other-variant',
   'rate-limited': 'retry',
   'server-error': 'retry',

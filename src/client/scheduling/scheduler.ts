@@ -1,7 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import pRetry from 'p-retry';
 import { formatDuration } from '../../text/format.ts';
-import { type Clock, unlessAborted } from '../clock.ts';
+import { type Clock, onNextTurn, unlessAborted } from '../clock.ts';
 import { initialConcurrency, type Limits, patienceWhereUnreachable } from '../limits.ts';
 import { type AttemptResult, describeAttempt } from '../read-response.ts';
 import { SnippetError, type SnippetErrorCode } from '../snippet-error.ts';
@@ -265,7 +264,7 @@ export class Scheduler {
   #schedule() {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    setImmediate(() => {
+    onNextTurn(() => {
       this.#isScheduled = false;
       try {
         this.#dispatch(this.#options.clock.now());
@@ -508,7 +507,7 @@ export class Scheduler {
     if (decision === 'retry') {
       job.recordFailure(route, now, isConclusive);
       // Waits, so that all failures of this moment are noted before one is judged: they may show an outage.
-      await nextTurn();
+      await new Promise<void>(onNextTurn);
     } else {
       job.recordAnswer();
       this.#waitingSince = now;

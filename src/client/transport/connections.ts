@@ -3,9 +3,13 @@ import tls, { type TLSSocket } from 'node:tls';
 import type { Agent, buildConnector, Dispatcher, Pool } from 'undici';
 import { timerLength } from '../clock.ts';
 import { initialConcurrency } from '../limits.ts';
+import { findProxy } from './environment.ts';
 import { acceptContinue } from './interim-answers.ts';
 import { TransportError, type TransportOptions } from './transport.ts';
-import { loadUndici } from './undici.ts';
+import { undici } from './undici.ts';
+
+/** undici's request, here as all that needs undici is loaded together. */
+export const request: typeof undici.request = undici.request;
 
 /**
  * Makes undici's dispatcher, which opens and keeps connections: TLS that is always verified, HTTP/2 if the
@@ -16,7 +20,6 @@ import { loadUndici } from './undici.ts';
  */
 export function createDispatcher(options: TransportOptions, sockets: Set<Socket>): Dispatcher {
   const { ca, concurrency, limits, refuseCloseDelimited } = options;
-  const { Agent, EnvHttpProxyAgent, Pool, buildConnector } = loadUndici();
   const idleTimeout = timerLength(limits.idleTimeout);
   const connectTimeout = timerLength(limits.connectTimeout);
   const allowH2 = !refuseCloseDelimited;
@@ -31,18 +34,18 @@ export function createDispatcher(options: TransportOptions, sockets: Set<Socket>
     headersTimeout: idleTimeout,
     bodyTimeout: idleTimeout,
     maxResponseSize: limits.bodyBytes,
-    connect: buildConnector({ timeout: connectTimeout, ...tlsOptions }),
+    connect: undici.buildConnector({ timeout: connectTimeout, ...tlsOptions }),
     // Sockets are handled here, not in `connect` above: undici replaces that connector for tunnels of a proxy.
     factory(origin, { connect, ...poolOptions }: Pool.Options) {
       const connector = withSockets(connect as buildConnector.connector, sockets);
-      return new Pool(origin, { ...poolOptions, connect: connector });
+      return new undici.Pool(origin, { ...poolOptions, connect: connector });
     },
   };
 
   const proxy = findProxy();
-  if (!proxy) return new Agent(agentOptions);
+  if (!proxy) return new undici.Agent(agentOptions);
   try {
-    return new EnvHttpProxyAgent({
+    return new undici.EnvHttpProxyAgent({
       ...agentOptions,
       httpsProxy: proxy.url,
       // No request uses plain HTTP, so an empty text keeps undici from reading HTTP_PROXY for it.
@@ -82,15 +85,4 @@ function withSockets(connect: buildConnector.connector, sockets: Set<Socket>): b
       }
       callback(...result);
     });
-}
-
-/** Finds the environment variable with a proxy, in undici's order. A URL without a scheme gets `http://`. */
-function findProxy() {
-  for (const protocol of ['https', 'http']) {
-    const names = [`${protocol}_proxy`, `${protocol.toUpperCase()}_PROXY`];
-    const name = names.find((candidate) => process.env[candidate] !== undefined) ?? '';
-    const value = process.env[name]?.trim();
-    if (value) return { name, url: /^[a-z][a-z\d+.-]*:\/\//i.test(value) ? value : `http://${value}` };
-  }
-  return undefined;
 }

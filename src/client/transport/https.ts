@@ -3,20 +3,42 @@ import type { TLSSocket } from 'node:tls';
 import type { Dispatcher } from 'undici';
 import { timerLength } from '../clock.ts';
 import { initialConcurrency } from '../limits.ts';
-import { createDispatcher } from './connections.ts';
+import { nodeFlaw } from '../node-version.ts';
+import { SnippetError } from '../snippet-error.ts';
+import { rememberFetch } from './built-in-fetch.ts';
+import { fetchTransport } from './fetch.ts';
 import { maxInterimAnswers } from './interim-answers.ts';
-import { toTransportError } from './network-errors.ts';
-import { type HttpResponse, type Transport, TransportError, type TransportOptions } from './transport.ts';
-import { loadUndici, userAgent } from './undici.ts';
+import { isErrorOfCode, toTransportError } from './network-errors.ts';
+import {
+  isCloseDelimited,
+  requestHeaders,
+  type Transport,
+  TransportError,
+  type TransportOptions,
+  toHttpResponse,
+} from './transport.ts';
 
-/** Makes a transport over HTTPS. It has its own connections, which the first request opens. */
+/**
+ * Makes a transport over undici, for Node. It has its own connections, which the first request opens. Bun and Deno get
+ * a transport over `fetch` if they run what was bundled for Node: their `undici` is another, and may not verify.
+ *
+ * @throws SnippetError `unsupported-node`
+ */
 export function httpsTransport(options: TransportOptions): Transport {
+  if ('Bun' in globalThis || 'Deno' in globalThis) return fetchTransport(options);
+  const flaw = nodeFlaw();
+  if (flaw) throw new SnippetError('unsupported-node', flaw);
   const { server = 'the service', refuseCloseDelimited } = options;
   const sockets = new Set<Socket>();
   let dispatcher: Dispatcher | undefined;
 
   return {
     async send({ url, headers, timeout }, signal) {
+      // Outside of `try`: a module that is missing is no failure of the network.
+      const { createDispatcher, request } = await loadConnections();
+      signal.throwIfAborted();
+      dispatcher ??= createDispatcher(options, sockets);
+
       // undici's timeouts only end silence, so a signal limits the whole time of an answer that trickles in.
       const controller = new AbortController();
       const end = (kind: TransportError['kind'], reason: string) =>
@@ -25,11 +47,10 @@ export function httpsTransport(options: TransportOptions): Transport {
       const timer = setTimeout(() => end('timeout', lateness), timerLength(timeout));
       let interimAnswers = 0;
       try {
-        dispatcher ??= createDispatcher(options, sockets);
-        const response = await loadUndici().request(url, {
+        const response = await request(url, {
           dispatcher,
           signal: AbortSignal.any([signal, controller.signal]),
-          headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': userAgent },
+          headers: { ...headers, ...requestHeaders },
           onInfo() {
             interimAnswers += 1;
             if (interimAnswers <= maxInterimAnswers) return;
@@ -37,14 +58,15 @@ export function httpsTransport(options: TransportOptions): Transport {
           },
         });
         const body = await response.body.bytes();
-        if (refuseCloseDelimited && response.statusCode === 200 && isCloseDelimited(response)) {
+        const header = (name: string) => firstHeader(response.headers, name);
+        if (refuseCloseDelimited && response.statusCode === 200 && isCloseDelimited(header)) {
           throw new TransportError('network', `${server} did not say where its answer ends`);
         }
-        return toHttpResponse(response, body);
+        return toHttpResponse(response.statusCode, header, body);
       } catch (error) {
         signal.throwIfAborted();
         controller.signal.throwIfAborted();
-        throw error instanceof TransportError ? error : toTransportError(error, options.limits, server);
+        throw isErrorOfCode(error) ? error : toTransportError(error, options.limits, server);
       } finally {
         clearTimeout(timer);
       }
@@ -67,26 +89,22 @@ export function httpsTransport(options: TransportOptions): Transport {
   };
 }
 
-/** The value of a header; the first value if it was sent several times. */
-const firstHeader = (headers: Dispatcher.ResponseData['headers'], name: string) => [headers[name]].flat()[0];
+export { httpsTransport as createTransport, loadConnections as preloadTransport };
 
-/** Whether the body ends with the connection, without a length or chunks (RFC 9112, section 6.3). */
-function isCloseDelimited({ headers }: Dispatcher.ResponseData): boolean {
-  if (firstHeader(headers, 'content-length')) return false;
-  return !/chunked$/i.test(firstHeader(headers, 'transfer-encoding') ?? '');
+type Connections = typeof import('./connections.ts');
+
+let connections: Promise<Connections> | undefined;
+
+/** Loads undici with the first request, since loading takes time. The import is one that bundlers follow. */
+function loadConnections(): Promise<Connections> {
+  if (!connections) {
+    rememberFetch();
+    connections = import('./connections.ts');
+  }
+  return connections;
 }
 
-const toHttpResponse = (
-  { statusCode, headers }: Dispatcher.ResponseData,
-  body: Uint8Array,
-): HttpResponse => ({
-  status: statusCode,
-  contentType: firstHeader(headers, 'content-type') ?? '',
-  retryAfter: firstHeader(headers, 'retry-after'),
-  date: firstHeader(headers, 'date'),
-  etag: firstHeader(headers, 'etag'),
-  lastModified: firstHeader(headers, 'last-modified'),
-  body,
-});
+/** The value of a header; the first value if it was sent several times. */
+const firstHeader = (headers: Dispatcher.ResponseData['headers'], name: string) => [headers[name]].flat()[0];
 
 const closeSocket = (socket: Socket) => new Promise((resolve) => socket.destroy().once('close', resolve));

@@ -1,11 +1,12 @@
 import { reasonOf } from '../../text/clean-text.ts';
 import type { Limits } from '../limits.ts';
-import { TransportError } from './transport.ts';
+import { isTransportError, TransportError } from './transport.ts';
 
 type ErrorCause = Pick<NodeJS.ErrnoException, 'code' | 'message'>;
 
-/** Turns an error of Node or undici into a TransportError. `server` is how its messages name the server. */
+/** Turns an error of the platform or undici into a TransportError. `server` is how its messages name the server. */
 export function toTransportError(error: unknown, limits: Limits, server: string): TransportError {
+  if (isTransportError(error)) return error;
   const causes = innermostCauses(error);
   const { code = '', message } = causes[0] as ErrorCause;
 
@@ -19,10 +20,15 @@ export function toTransportError(error: unknown, limits: Limits, server: string)
       return new TransportError('timeout', `${server} sent nothing for ${limits.idleTimeout / 1000} s`);
   }
   if (certificateCode.test(code)) return new TransportError('certificate', `${message} (${code})`);
+  // Deno's errors have no code, and messages that name the whole URL.
+  const denoReason = /: client error \(Connect\): (.*)/s.exec(message)?.[1] ?? '';
+  if (/certificate/.test(denoReason)) return new TransportError('certificate', denoReason);
 
   const reason = code === '' || message.includes(code) ? message : `${message} (${code})`;
-  const isUnreachable = causes.every(({ code = '' }) => unreachableCodes.has(code));
-  return new TransportError('network', reason, isUnreachable);
+  const isUnreachable =
+    causes.every(({ code = '' }) => unreachableCodes.has(code)) ||
+    /^(?:tcp connect|dns) error/.test(denoReason);
+  return new TransportError('network', denoReason || reason, isUnreachable);
 }
 
 /**
@@ -42,3 +48,19 @@ function innermostCauses(error: unknown): ErrorCause[] {
   if (!(error instanceof Error)) return [{ message: reasonOf(error) }];
   return error.cause === undefined ? [error] : innermostCauses(error.cause);
 }
+
+/**
+ * Whether undici threw an error of its code, or of the code that calls it, not one of the network: the same request
+ * would fail again. `fetch` throws a TypeError for both, so this does not apply to it.
+ */
+export function isErrorOfCode(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, message }: ErrorCause = error;
+  if (/^UND_ERR_(?:INVALID_ARG|NOT_SUPPORTED)$/.test(code ?? '')) return true;
+  return errorsOfCode.some((errorClass) => error instanceof errorClass) && !fetchFailure.test(message);
+}
+
+const errorsOfCode = [TypeError, ReferenceError, SyntaxError, RangeError, EvalError, URIError];
+
+/** Matches the TypeErrors with which mocks such as msw imitate how `fetch` reports a failure of the network. */
+const fetchFailure = /^(?:network error|fetch failed|failed to fetch)$/i;

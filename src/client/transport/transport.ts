@@ -35,12 +35,40 @@ export class TransportError extends Error {
   }
 }
 
+/** Whether a transport threw an error to say why there is no answer. A bundle may have the class twice: its name counts. */
+export const isTransportError = (error: unknown): error is TransportError =>
+  error instanceof Error && error.name === 'TransportError';
+
+/** The headers that every transport adds: content is small, and what is compressed could be a bomb. */
+export const requestHeaders = { 'accept-encoding': 'identity', 'user-agent': 'astro-snippets' } as const;
+
+/** Whether a body ends with its connection, without a length or chunks (RFC 9112, section 6.3). */
+export function isCloseDelimited(header: (name: string) => string | undefined): boolean {
+  if (header('content-length')) return false;
+  return !/chunked$/i.test(header('transfer-encoding') ?? '');
+}
+
+/** Makes the answer of a transport. `header` returns the first value of a header. */
+export const toHttpResponse = (
+  status: number,
+  header: (name: string) => string | undefined,
+  body: Uint8Array,
+): HttpResponse => ({
+  status,
+  contentType: header('content-type') ?? '',
+  retryAfter: header('retry-after'),
+  date: header('date'),
+  etag: header('etag'),
+  lastModified: header('last-modified'),
+  body,
+});
+
 /** The part of a client that sends requests over the network. Tests replace it with a simulated service. */
 export interface Transport {
   /**
    * Makes one GET request and reads its whole body. Redirects are not followed.
    *
-   * @throws TransportError, or the reason of `signal`.
+   * @throws TransportError, or the reason of `signal`. Any other error is one of code, not of the network.
    */
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;
   /** How many requests can be under way at once: 20 over HTTP/1.1, any number over HTTP/2. */

@@ -80,7 +80,7 @@ export function httpServer(
  */
 export function rawServer(
   respond: (socket: TLSSocket, request: string) => void,
-  { using = certificate } = {},
+  { using = certificate }: Pick<HttpServerOptions, 'using'> = {},
 ): Promise<TlsServer> {
   const { key, cert } = using;
   return listen(
