@@ -270,6 +270,11 @@ describe('no old content is', () => {
     expect(await isFound(old, current, json(textOf(old)), [sentence('card')])).toBe(true);
   });
 
+  test('a text of which only marks in tags change', async () => {
+    const [old, current] = ['<a href="/x">the whole text</a>', "<a href='/x'>the whole text</a>"];
+    expect(await isFound(old, current, json(pageWith(old)))).toBe(false);
+  });
+
   test('a text of three words that another file has, too', async () => {
     expect(
       await isFound('See the docs', 'Ask us', 'Then see the docs.', ['<p>You may see the docs.</p>']),

@@ -30,7 +30,9 @@ export function comparePhrases(oldHtml: string, newHtml: string): OldPhrases {
   const phrases = isDisplayed ? text : phrasesIn([old.withTags]).difference(text);
   const onlyOld = phrases.difference(phrasesIn([...current.displayed, current.withTags]));
   const areInNew = onlyOld.size === 0;
-  const outdated = areInNew ? phrases : onlyOld;
+  // A change that nobody sees, as of quotes in tags, cannot be told by words.
+  const inBoth = isDisplayed ? phrases : new Set<string>();
+  const outdated = areInNew ? inBoth : onlyOld;
   const count = phrasesOf((isDisplayed ? old.displayed[0] : undefined) ?? old.withTags).length;
   return {
     outdated,
