@@ -1,4 +1,4 @@
-/** A search for one API key, as it is or encoded as a whole (escaped, in hexadecimal or in base64). */
+/** A search for one API key, as it is or encoded as a whole (escaped, in UTF-16, hexadecimal or base64). */
 export interface KeySearch {
   /** Whether the key occurs in a text or file. */
   isIn(text: Buffer | string): boolean;
@@ -31,13 +31,19 @@ export const hideKnownKeys = (text: string, isCut = false): string =>
 export function keySearch(key: string): KeySearch {
   const encodedForms = encodedFormsOf(key);
   const escapedForm = [...key].map(characterPattern).join('\\s*');
-  const encodedPatterns = encodedForms.map((form) => form.replaceAll('+', '\\+'));
+  const encodedPatterns = encodedForms.map((form) =>
+    [...form].map((character) => (character === '+' ? '\\+' : character)).join(lineBreaks),
+  );
   const anyForm = new RegExp([escapedForm, ...encodedPatterns].join('|'), 'g');
 
   // Each form contains one of these strings, which are found many times faster than a pattern.
-  const needles = [longestRunOf(key), ...encodedForms];
+  // A capital or a digit is rarer in text than a small letter, so a search that starts with it is faster.
+  const needles = [longestRunOf(key), ...encodedForms.flatMap(piecesOfLines)].map((needle) =>
+    needle.replace(/^[a-z]{1,4}(?=[A-Z\d]\w{4})/, ''),
+  );
   // Made only for files: workers have no `Buffer`.
   let byteNeedles: Buffer[] | undefined;
+  let wideNeedles: Buffer[] | undefined;
 
   return {
     isIn(text) {
@@ -45,8 +51,14 @@ export function keySearch(key: string): KeySearch {
         return needles.some((needle) => text.includes(needle)) && text.search(anyForm) !== -1;
       }
       byteNeedles ??= needles.map((needle) => Buffer.from(needle));
-      if (!byteNeedles.some((needle) => text.includes(needle))) return false;
-      return text.toString('latin1').search(anyForm) !== -1;
+      const hasNeedle = byteNeedles.some((needle) => text.includes(needle));
+      if (hasNeedle && text.toString('latin1').search(anyForm) !== -1) return true;
+
+      // UTF-16 of either byte order has a zero between two characters of ASCII. Most text has none.
+      if (!text.includes(0)) return false;
+      wideNeedles ??= needles.map((needle) => Buffer.from([...needle].join('\0')));
+      if (!wideNeedles.some((needle) => text.includes(needle))) return false;
+      return text.toString('latin1').replaceAll('\0', '').search(anyForm) !== -1;
     },
 
     hide(text, isCut) {
@@ -61,6 +73,15 @@ export function keySearch(key: string): KeySearch {
       return hidden;
     },
   };
+}
+
+/** What may divide a key that is encoded: mail and tools break its lines, and JSON escapes the breaks. */
+const lineBreaks = '(?:\\s|\\\\[rn])*';
+
+/** Pieces of an encoded key, one of which is whole in text with lines of 60 characters or more. */
+function piecesOfLines(form: string): string[] {
+  const length = Math.ceil(form.length / (Math.ceil(form.length / 60) + 1));
+  return form.match(new RegExp(`.{1,${length}}`, 'g')) ?? [];
 }
 
 /** The longest run of letters and digits in a key, which no encoder for HTML, JSON or URLs escapes. */
@@ -86,14 +107,13 @@ function encodedFormsOf(key: string) {
   return [...new Set([hex, hex.toUpperCase(), ...base64])];
 }
 
-const htmlNames: Record<string, string> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' };
-
 /** A pattern for a character of a key. All but letters and digits may be escaped for HTML, JSON or a URL. */
 function characterPattern(character: string) {
   if (/[A-Za-z0-9]/.test(character)) return character;
   const code = character.charCodeAt(0);
   const hex = code.toString(16);
   const hexInAnyCase = hex.replace(/[a-f]/, (digit) => `[${digit}${digit.toUpperCase()}]`);
-  const html = [`#0*${code}`, `#[xX]0*${hexInAnyCase}`, htmlNames[character] ?? []].flat().join('|');
-  return `(?:\\\\?\\x${hex}|&(?:${html});|(?:\\\\u00|%)${hexInAnyCase})`;
+  // Any name counts, such as `plus` or `amp`: the rest of the key tells enough.
+  const html = `#0*${code}|#[xX]0*${hexInAnyCase}|[A-Za-z]+`;
+  return `(?:\\\\?\\x${hex}|&(?:${html});|(?:\\\\u00|\\\\x|%)${hexInAnyCase})`;
 }

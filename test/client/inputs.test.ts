@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseBaseUrl, snippetUrl } from '../../src/client/base-url.ts';
 import { SnippetClient, SnippetError } from '../../src/client/index.ts';
 import { createRequest, parseSnippetId } from '../../src/client/snippet-request.ts';
@@ -143,4 +143,42 @@ test('an API key in base64 is found at any offset of a longer text', () => {
       expect(keySearch(apiKey).isIn(text), `${before} ${encoding}`).toBe(true);
     }
   }
+});
+
+describe('an API key is found in', () => {
+  const secret = 'sk_live+7f3d91c2/b5a846e0-9d1b';
+  const inUtf16 = Buffer.from(`\ufeffnote;${secret}\r\n`, 'utf16le');
+  const mails = Array.from({ length: 80 }, (_, index) => {
+    const encoded = Buffer.from(`${'x'.repeat(index)}${secret} and more`).toString('base64');
+    return (encoded.match(/.{1,76}/g) ?? []).join(index % 2 ? '\r\n' : '\n');
+  });
+  const long = `sk_${'9f'.repeat(60)}`;
+  const entities: Record<string, string> = { '+': '&plus;', '/': '&sol;', _: '&lowbar;' };
+  test.each<[place: string, texts: (Buffer | string)[], key?: string]>([
+    ['little-endian UTF-16', [inUtf16]],
+    ['big-endian UTF-16', [Buffer.from(inUtf16).swap16()]],
+    [
+      'UTF-16 in base64, escaped for HTML',
+      [btoa(secret), secret.replace('+', '&#43;')].map((text) => Buffer.from(text, 'utf16le')),
+    ],
+    ['base64 with lines of 76 characters', mails],
+    ['base64 with lines of 76 characters, in a file', mails.map((mail) => Buffer.from(mail))],
+    ['base64 with line breaks that JSON escapes', mails.map((mail) => JSON.stringify(mail))],
+    [
+      'base64 with indented lines of 60 characters, for a long key',
+      [btoa(`a: ${long}, b`).replace(/.{60}/g, '$&\n  ')],
+      long,
+    ],
+    [
+      'hexadecimal with lines of 60 characters',
+      [`00${Buffer.from(secret).toString('hex')}`.replace(/.{60}/g, '$&\n')],
+    ],
+    ['named entities of HTML', [secret.replace(/[+/_]/g, (character) => `${entities[character]}`)]],
+    [
+      'escapes of a script',
+      [secret.replace(/\W/g, (character) => `\\x${character.charCodeAt(0).toString(16)}`)],
+    ],
+  ])('%s', (_place, texts, key = secret) => {
+    for (const text of texts) expect(keySearch(key).isIn(text), `${text}`).toBe(true);
+  });
 });
