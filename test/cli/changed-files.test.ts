@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { copyFile, rm } from 'node:fs/promises';
+import { copyFile, link, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runWithLists } from '../../src/cli/deploy/run-command.ts';
+import type { RefreshOutput } from '../../src/cli/json-output.ts';
 import { steppedClock } from '../support/service/clock.ts';
 import { copyOfEverything, type Everything } from '../support/site/everything.ts';
 import { createFolder, folderWith } from '../support/site/folder.ts';
@@ -135,6 +137,47 @@ test('the command of refresh --after is told the files that were written, and no
   expect((await refresh(7)).exitCode).toBe(1);
   expect((await refresh()).exitCode).toBe(0);
   expect(told()).toEqual([about, first, unknown]);
+});
+
+describe('copies of a page and links to it are told, as they change with it,', () => {
+  const { files, urls } = about;
+  const names = ['200.html', 'hard.html', 'home.html', 'linked/about.html'];
+  const both = {
+    files: [...files, ...names],
+    urls: [
+      ...urls,
+      ...['200', 'hard', 'home', 'linked/about'].map((name) => `https://example.com/docs/${name}`),
+    ],
+  };
+
+  beforeEach(async () => {
+    const output = join(site.directory, 'dist');
+    await copyFile(join(output, 'about.html'), join(output, '200.html'));
+    await writeFile(join(output, '200.html.gz'), gzipSync(readFileSync(join(output, '200.html'))));
+    await link(join(output, 'about.html'), join(output, 'hard.html'));
+    await symlink('about.html', join(output, 'home.html'));
+    await mkdir(join(output, 'linked'));
+    await symlink('../about.html', join(output, 'linked/about.html'));
+  });
+
+  test('to the command of --after, and in JSON', async () => {
+    publish(2);
+    const { stdout } = await site.run('refresh', '--json', '--after', tell());
+    const { written } = JSON.parse(stdout) as RefreshOutput;
+    expect(written.map(({ file }) => file)).toEqual(both.files);
+    expect(told()).toEqual([both]);
+    site.service.put(2, 'changed once more');
+    expect((await site.run('refresh', '--after', tell())).exitCode).toBe(0);
+    expect(told()).toEqual([both, both]);
+  });
+
+  test('to the command of check --exec after a refresh', async () => {
+    expect((await site.run('check', '--exec', tell())).exitCode).toBe(0);
+    publish(2);
+    expect((await site.run('refresh')).exitCode).toBe(0);
+    expect((await site.run('check', '--exec', tell())).exitCode).toBe(0);
+    expect(told()).toEqual([both]);
+  });
 });
 
 describe('the command of watch --exec is told', () => {

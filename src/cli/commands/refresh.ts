@@ -166,7 +166,7 @@ async function writeChanges(
   const namesNotWritten = new Set(notWritten.map(({ name }) => name));
   const written = pages.filter(({ page }) => !namesNotWritten.has(page.name));
   return {
-    written: written.map((page) => toWrittenFile(changes, page)),
+    written: written.flatMap((page) => toWrittenFiles(changes, page)),
     notWritten: [...toBuild, ...outdated, ...notWritten],
     diffs: dryRun ? await diffSnippets(changes, plan) : undefined,
     refusal: isRefused ? describeRefusal(plan, outdated, dryRun) : undefined,
@@ -198,17 +198,19 @@ async function writePages(cli: Cli, changes: FetchedChanges, plan: RefreshPlan, 
   return leftAlone;
 }
 
-function toWrittenFile(
+/** A page, and the other names by which the output has it. Compressed files are left out: they have its URL. */
+function toWrittenFiles(
   { manifest, currentContents }: FetchedChanges,
-  { page, changed }: RefreshPlan['pages'][number],
-): RefreshOutput['written'][number] {
+  { page, changed, copies }: RefreshPlan['pages'][number],
+): RefreshOutput['written'] {
   const snippets = changed.flatMap((index) => {
     const { id, params } = manifest.snippets[index] ?? {};
     if (id === undefined) return [];
     const oldHash = displayedHash(manifest, page, index);
     return { id, params, oldHash, newHash: shownHash(page.name, currentContents[index]) };
   });
-  return { ...toShownFile(manifest, page.name), snippets };
+  const copyNames = copies.map(({ name }) => name).filter((name) => page.copies?.includes(name));
+  return [page.name, ...copyNames].map((name) => ({ ...toShownFile(manifest, name), snippets }));
 }
 
 /** The message that nothing is written, with advice. */

@@ -102,8 +102,10 @@ function changedSince(deployed: Deployed, manifest: Manifest | undefined): Chang
 }
 
 function toDeployed(manifest: Manifest | undefined): Deployed {
-  const files = manifest?.files.map(({ name, hash }) => [name, hash]) ?? [];
-  return { builtAt: manifest?.builtAt, files: Object.fromEntries(files) };
+  const files = manifest?.files.flatMap(({ name, hash, copies = [] }) =>
+    [name, ...copies].map((served) => [served, hash] as const),
+  );
+  return { builtAt: manifest?.builtAt, files: Object.fromEntries(files ?? []) };
 }
 
 /** What counts as deployed if `--exec` was never used. */
