@@ -19,10 +19,10 @@ const lockOf = (output: string) => recordOf(output).replace(/json$/, 'lock');
 const run = (...arguments_: string[]) => cli(folder.directory, arguments_);
 
 /** Writes an output and its record, as a build with this snippet does. */
-async function build(output: string, id: number) {
+async function build(output: string, id: number, builtAt = '2026-01-01T00:00:00.000Z') {
   await mkdir(pathOf(output));
   await writeManifest(recordOf(output), {
-    builtAt: '2026-01-01T00:00:00.000Z',
+    builtAt,
     output: pathOf(output),
     settings: {
       renderBaseUrl: undefined,
@@ -108,6 +108,33 @@ describe('an output that is named', () => {
       const output = await exits(3, run('--output', 'next', 'list'));
       expect(output).toContain('The last build failed: No key.');
     });
+  });
+});
+
+describe('of two outputs of which none is named', () => {
+  const later = '2026-02-02T00:00:00.000Z';
+
+  test('dist is taken if it was built last, or if the other is gone', async () => {
+    await build('next', 2);
+    await build('dist', 1, later);
+    expect(await listed()).toBe(1);
+    await build('other', 3, '2026-03-03T00:00:00.000Z');
+    await rm(pathOf('other'), { recursive: true });
+    expect(await listed()).toBe(1);
+  });
+
+  test('dist is refused if the other was built later, until one is named or dist is deleted', async () => {
+    await build('dist', 1);
+    await build('public_html', 2, later);
+    for (const argv of [['list'], ['check'], ['check', '--exec', 'echo DEPLOY'], ['refresh'], ['watch']]) {
+      const output = await exits(3, run(...argv));
+      expect(output).toContain('The last build did not write dist. Built later: public_html.');
+      expect(output).not.toContain('DEPLOY');
+    }
+    expect(await listed('--output', 'dist')).toBe(1);
+    expect(await listed('--output', 'public_html')).toBe(2);
+    await rm(pathOf('dist'), { recursive: true });
+    expect(await listed()).toBe(2);
   });
 });
 

@@ -38,7 +38,7 @@ export async function check(cli: Cli, { exec }: { exec?: string }): Promise<void
  */
 async function checkAndDeploy(cli: Cli, exec: string) {
   const { terminal } = cli;
-  await withCommandLock(cli, findRecord(cli), async (inner) => {
+  await withCommandLock(cli, await findRecord(cli), async (inner) => {
     const project = await readProject(inner);
     const result = await showChanges(inner, project).catch((thrown: unknown) => {
       if (toFailureResult(thrown).exitStatus !== exitCodes.needsBuild) throw thrown;

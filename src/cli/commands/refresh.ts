@@ -70,7 +70,7 @@ function refreshText(result: CommandResult<RefreshOutput>) {
 export async function refreshSite(cli: Cli, options: RefreshOptions): Promise<RefreshResult> {
   // The whole refresh keeps to one record. While another process builds the site, its record is missing, and
   // looking again would find that of another output.
-  const recordFile = findRecord(cli);
+  const recordFile = await findRecord(cli);
   const pinned: Cli = { ...cli, manifest: recordFile };
   await waitUntilFree(new OutputLock(recordFile, undefined), waitOptions(cli));
 

@@ -51,7 +51,7 @@ export async function watch(cli: Cli, options: WatchOptions): Promise<void> {
 
     while (!signal.aborted) {
       const turnCli: Cli = { ...cli, signal };
-      const upToDate = await withCommandLock(turnCli, findRecord(cli), (inner) => turns.run(inner));
+      const upToDate = await withCommandLock(turnCli, await findRecord(cli), (inner) => turns.run(inner));
       // Varied by 10 %, so that many sites do not check at the same moment.
       const milliseconds = every * (0.9 + 0.2 * clock.random());
       print({ event: 'waiting', upToDate, milliseconds });

@@ -36,14 +36,19 @@ export type Project = BuiltProject | UnbuiltProject;
  * Finds the record that a command is about: the one of `--manifest`, or else that of the output folder; or
  * the only record of the project, if the output folder was never built. The answer changes with the files of
  * the project: a command that has to stay with one record asks once.
+ *
+ * @throws UserError if nothing names an output, and another one than `dist` was built later: the config may
+ * have another `outDir` now
  */
-export function findRecord({ cwd, manifest, output }: Pick<Cli, 'cwd' | 'manifest' | 'output'>): string {
+export async function findRecord(cli: Pick<Cli, 'cwd' | 'manifest' | 'output'>): Promise<string> {
+  const { cwd, manifest, output } = cli;
   if (manifest !== undefined) return resolve(cwd, manifest);
 
   const outDir = resolve(cwd, output ?? 'dist');
   const ownRecord = manifestOf(cwd, outDir);
   const [onlyRecord, ...otherRecords] = listManifests(cwd);
-  if (!onlyRecord || otherRecords.length > 0) return ownRecord;
+  if (!onlyRecord) return ownRecord;
+  if (otherRecords.length > 0) return output === undefined ? requireLatest(cwd, ownRecord) : ownRecord;
 
   // During a build or after a failed one, the record of another output would mislead, so it is not taken.
   const wasBuilt = existsSync(missingNote(ownRecord)) || (output === undefined && existsSync(outDir));
@@ -51,11 +56,36 @@ export function findRecord({ cwd, manifest, output }: Pick<Cli, 'cwd' | 'manifes
 }
 
 /**
+ * Makes sure that no other record is of a later build, of an output that is still there. If the own output is
+ * gone, the later record takes its place.
+ */
+async function requireLatest(cwd: string, ownRecord: string): Promise<string> {
+  const { manifest: own } = await readManifest(ownRecord);
+  if (!own) return ownRecord;
+  const isGone = !existsSync(own.output);
+  const later: { record: string; output: string }[] = [];
+  for (const record of listManifests(cwd)) {
+    const { manifest } = await readManifest(record);
+    if (!manifest || manifest.builtAt <= own.builtAt) continue;
+    if (isGone || existsSync(manifest.output)) later.push({ record, output: manifest.output });
+  }
+  const [laterRecord, ...others] = later;
+  if (!laterRecord) return ownRecord;
+  if (isGone && others.length === 0) return laterRecord.record;
+  const outputs = later.map(({ output }) => shownPath(cwd, output)).join(', ');
+  throw userError(
+    'missing-manifest',
+    `The last build did not write ${shownPath(cwd, own.output)}. Built later: ${outputs}.`,
+    `Name the folder with --output. If ${shownPath(cwd, own.output)} is no longer built, delete it.`,
+  );
+}
+
+/**
  * Finds and reads the record of a project. A command calls this again after anything that may have changed
  * the record or left one elsewhere: a wait for another process, or a build.
  */
 export async function readProject(cli: Cli): Promise<Project> {
-  const recordFile = findRecord(cli);
+  const recordFile = await findRecord(cli);
   return { cwd: cli.cwd, recordFile, ...(await readManifest(recordFile)) };
 }
 
