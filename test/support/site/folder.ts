@@ -20,7 +20,13 @@ export async function createFolder(
   files: Record<string, string | Buffer>,
   prefix = join(tmpdir(), 'snippets-folder-'),
 ): Promise<Folder> {
-  const directory = await mkdtemp(prefix);
+  const folder = folderAt(await mkdtemp(prefix));
+  await folder.write(files);
+  return folder;
+}
+
+/** A folder that is there already. */
+export function folderAt(directory: string): Folder {
   const folder: Folder = {
     directory,
     async write(more) {
@@ -45,7 +51,6 @@ export async function createFolder(
     },
     remove: () => rm(directory, { recursive: true, force: true }),
   };
-  await folder.write(files);
   return folder;
 }
 

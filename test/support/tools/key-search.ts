@@ -17,7 +17,11 @@ function formsOf(key: string): string[] {
  * Fails if the key is in the log of a build or in a file of its site (output, Astro's caches, sources) other
  * than `.env`.
  */
-export async function expectKeyNowhere(site: Site, output: string, key: string): Promise<void> {
+export async function expectKeyNowhere(
+  site: Pick<Site, 'directory' | 'list'>,
+  output: string,
+  key: string,
+): Promise<void> {
   const forms = formsOf(key);
   for (const form of forms) expect(output).not.toContain(form);
   for (const name of await site.list('.')) {

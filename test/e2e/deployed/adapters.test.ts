@@ -1,0 +1,144 @@
+import { cp, readdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import {
+  buildIn,
+  deployedFiles,
+  deployedKey,
+  flakyService,
+  type RunningSite,
+  runSite,
+} from '../../support/site/deployed-site.ts';
+import { type Folder, folderWith } from '../../support/site/folder.ts';
+import { installedProject } from '../../support/site/installed-project.ts';
+import { expectKeyNowhere } from '../../support/tools/key-search.ts';
+
+// What each adapter deploys is copied to an empty place, and runs there as its host runs it.
+
+interface Host {
+  adapter: string;
+  call: string;
+  manager: 'npm' | 'pnpm';
+  packages: Record<string, string>;
+  /** What is deployed: a folder of the project, and its name in the copy. */
+  from: string;
+  to: string;
+  /** The command that runs the copy. `project` has the host's tools. */
+  argvFor(port: number, project: string, environment: Record<string, string>): readonly [string, ...string[]];
+}
+
+const node = process.execPath;
+
+/** Serves a function that takes and gives what `fetch` does, as Vercel and Netlify call it. */
+const functionServer = `
+import { createServer } from 'node:http';
+const { default: exported } = await import(process.argv[2]);
+const answer = exported.fetch ? exported.fetch.bind(exported) : exported;
+createServer(async ({ url }, response) => {
+  const answered = await answer(new Request('http://localhost' + url), {});
+  response.writeHead(answered.status).end(Buffer.from(await answered.arrayBuffer()));
+}).listen(process.env.PORT, '127.0.0.1');`;
+
+const standalone = {
+  adapter: '@astrojs/node',
+  call: `adapter({ mode: 'standalone' })`,
+  packages: { '@astrojs/node': '^11.0.0' },
+  from: 'dist',
+  to: 'dist',
+  argvFor: () => [node, 'dist/server/entry.mjs'] as const,
+};
+
+const hosts: readonly Host[] = [
+  { manager: 'npm', ...standalone },
+  { manager: 'pnpm', ...standalone },
+  {
+    adapter: '@astrojs/vercel',
+    call: 'adapter()',
+    manager: 'npm',
+    packages: { '@astrojs/vercel': '^11.0.0' },
+    from: '.vercel/output/functions/_render.func',
+    to: '.',
+    argvFor: () => [node, 'serve.mjs', './.vercel/output/server/entry.mjs'],
+  },
+  {
+    adapter: '@astrojs/netlify',
+    call: 'adapter()',
+    manager: 'npm',
+    packages: { '@astrojs/netlify': '^8.0.0' },
+    from: '.netlify/v1/functions/ssr',
+    to: '.',
+    argvFor: () => [node, 'serve.mjs', './ssr.mjs'],
+  },
+  {
+    adapter: '@astrojs/cloudflare',
+    call: `adapter({ imageService: 'passthrough' })`,
+    manager: 'npm',
+    packages: { '@astrojs/cloudflare': '^14.0.0', wrangler: '^4.0.0' },
+    from: 'dist',
+    to: 'dist',
+    argvFor: (port, project, { SNIPPETS_API_KEY, SNIPPETS_RENDER_BASE_URL }) =>
+      [
+        ...[node, join(project, 'node_modules/wrangler/bin/wrangler.js'), 'dev'],
+        ...['--config', 'dist/server/wrangler.json', '--ip', '127.0.0.1', '--port', String(port)],
+        ...['--var', `SNIPPETS_API_KEY:${SNIPPETS_API_KEY}`],
+        ...['--var', `SNIPPETS_RENDER_BASE_URL:${SNIPPETS_RENDER_BASE_URL}`],
+      ] as unknown as [string, ...string[]],
+  },
+];
+
+/** Builds the site of a host. @returns the copy of what is deployed. */
+async function deploy(host: Host, environment: Record<string, string>) {
+  const { adapter, call, manager, packages, from, to } = host;
+  const project = await installedProject(manager, packages);
+  const { exitCode, output } = await buildIn(project, deployedFiles(adapter, call), environment);
+  expect(exitCode, output).toBe(0);
+  const copy = await folderWith({ 'serve.mjs': functionServer });
+  // A function folder may have links to packages of the project.
+  await cp(join(project, from), join(copy.directory, to), { recursive: true, dereference: true });
+  await expectKeyNowhere(copy, output, deployedKey);
+  return { project, copy };
+}
+
+/** Links the project's packages into the copy, as they are where people install before they start a server. */
+async function linkPackages(project: string, copy: Folder, isLinked: (name: string) => boolean = () => true) {
+  await copy.write({ 'node_modules/.here': '' });
+  const names = await readdir(join(project, 'node_modules'));
+  for (const name of names.filter((one) => !one.startsWith('.') && isLinked(one))) {
+    await symlink(
+      join(project, 'node_modules', name),
+      join(copy.directory, 'node_modules', name),
+      'junction',
+    );
+  }
+}
+
+test.for(hosts)(
+  'a page rendered on demand shows its snippet where $adapter ($manager) deploys it',
+  async (host) => {
+    const service = await flakyService();
+    const { project, copy } = await deploy(host, service.environment);
+    if (host.adapter === '@astrojs/node') await linkPackages(project, copy);
+    const { environment } = service;
+    const argvFor = (port: number) => host.argvFor(port, project, environment);
+    const site: RunningSite = await runSite(argvFor, copy.directory, environment);
+
+    const page = await site.get('/live');
+    expect(page, site.command.output()).toMatchObject({ status: 200 });
+    expect(page.text).toContain('<b>/snippets/42/render</b>');
+    // The first attempt fails, so p-retry is the one of this package, whatever version the project has.
+    expect(service.asked.filter((url) => url.startsWith('/snippets/42'))).toHaveLength(2);
+  },
+);
+
+test('a page whose server lacks undici fails at once, and says that a module is missing', async () => {
+  const service = await flakyService();
+  const { project, copy } = await deploy({ manager: 'npm', ...standalone }, service.environment);
+  await linkPackages(project, copy, (name) => name !== 'undici');
+  const site = await runSite(standalone.argvFor, copy.directory, service.environment);
+
+  expect(await site.get('/live')).toMatchObject({ status: 500 });
+  expect(site.command.output()).toMatch(
+    /the code failed, not the service: Error: Cannot find package 'undici'/,
+  );
+  expect(service.asked.filter((url) => url.startsWith('/snippets/42'))).toEqual([]);
+});
