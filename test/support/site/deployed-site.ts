@@ -23,7 +23,9 @@ export interface FlakyService {
 }
 
 /** Starts a flaky service. @param using a certificate; by default, that of a trusted authority. */
-export async function flakyService(using = serviceCertificate()): Promise<FlakyService> {
+export async function flakyService(
+  using: { key: string; cert: string } = serviceCertificate(),
+): Promise<FlakyService> {
   const asked: string[] = [];
   const server = await serve(
     httpServer(
