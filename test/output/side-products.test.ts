@@ -515,6 +515,37 @@ describe('files made from the pages of a folder after they were inlined', () => 
     expect(await stale({ ...found, ...others })).toEqual(Object.keys(found).sort());
   });
 
+  test('are found by hashes of code that a changed snippet had, without a policy in the settings', async () => {
+    const snippet = (color: string, script = color) =>
+      `<style>b { color: ${color} }</style><script>\r\ngo("${script}")</script><script>stays()</script><b style="--ü: &quot;${color}&quot;" onclick="${script}()">word</b>`;
+    service.put(2, snippet('red'));
+    service.put(3, '<script>kept()</script>old words of a snippet');
+    const page = '<snippet-embed id="2"></snippet-embed><snippet-embed id="3"></snippet-embed>';
+    folder = await folderWith({ 'public/index.html': page });
+    await run('inline', 'public');
+    service.put(2, snippet('blue'));
+    service.put(3, '<script>kept()</script>other words of a snippet');
+
+    const sha = (size: number, code: string, encoding: 'hex' | 'base64' | 'base64url' = 'base64') =>
+      hash(`sha${size}`, code, encoding);
+    const found = {
+      _headers: `/*\n  Content-Security-Policy: script-src 'self' 'sha256-${sha(256, '\ngo("red")')}'`,
+      'style.txt': `style-src 'sha384-${sha(384, 'b { color: red }')}'`,
+      'attribute.conf': `'sha512-${sha(512, '--ü: "red"', 'base64url')}'`,
+      'handler.json': JSON.stringify(sha(256, 'red()')).replaceAll(/[+/]/g, (mark) =>
+        mark === '/' ? '\\u002F' : '\\u002b',
+      ),
+      'hexadecimal.txt': `red${sha(256, 'red()', 'hex')}`,
+      'beside-new-code.txt': `script-src 'sha256-${sha(256, 'stays()')}'`,
+    };
+    const others = {
+      'new.txt': `script-src 'sha256-${sha(256, '\ngo("blue")')}'`,
+      'unchanged.txt': `script-src 'sha256-${sha(256, 'kept()')}'`,
+      'another.txt': `script-src 'sha256-${sha(256, 'green()')}' ${'a'.repeat(99)}`,
+    };
+    expect(await stale({ ...found, ...others })).toEqual(Object.keys(found).sort());
+  });
+
   test('are found by an entry for the page in any precache list, and others are not', async () => {
     const entries = {
       minified: 'e.precacheAndRoute([{url:"about/index.html",revision:"abc"}],{})',

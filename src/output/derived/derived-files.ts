@@ -4,6 +4,7 @@ import { isLargeBinary } from '../../files/read.ts';
 import { readCopy, withoutSuffix } from '../compressed.ts';
 import { fileIn, type SiteFolder } from '../page-copies.ts';
 import { listSiteFiles, type SiteFile } from '../site-files.ts';
+import { codeFinder } from './old-code.ts';
 import { OldTexts } from './old-texts.ts';
 import { digestFinder, precacheFinder } from './revisions.ts';
 import { SearchIndexes } from './search-index.ts';
@@ -26,8 +27,8 @@ export interface DerivedFile extends SiteFile {
  * Finds files that were made from pages that are about to change: search indexes, copies of a page, and files
  * that hold a digest of a page or the old content of a snippet. Run it before the pages are written.
  *
- * Each file that may be one is read once, as texts (`texts.ts`), for digests (`revisions.ts`) and old contents
- * (`old-texts.ts`). Only if one has a phrase that may be from elsewhere, all other files and the new pages are
+ * Each file that may be one is read once, as texts (`texts.ts`), for digests (`revisions.ts`, `old-code.ts`) and old
+ * contents (`old-texts.ts`). Only if one has a phrase that may be from elsewhere, all other files and the new pages are
  * read as well.
  */
 export function findDerivedFiles(folders: readonly SiteFolder[], changes: SiteChanges): DerivedFile[] {
@@ -100,12 +101,14 @@ class DerivedFileSearch {
   readonly oldTexts: OldTexts;
   readonly #changes: SiteChanges;
   readonly #findDigest: TraceFinder;
+  readonly #findCode: TraceFinder;
   readonly #pagesOfSize: ReadonlyMap<number, readonly SiteFile[]>;
 
   constructor(changes: SiteChanges) {
     this.#changes = changes;
     this.oldTexts = new OldTexts(changes);
     this.#findDigest = digestFinder(changes.pages);
+    this.#findCode = codeFinder(changes);
     this.#pagesOfSize = Map.groupBy(changes.pages, ({ file }) => statSync(file).size);
   }
 
@@ -130,7 +133,10 @@ class DerivedFileSearch {
       if (page) return { file, found: { page, reason: `is a copy of ${page}` }, doubtful };
       for (const text of bytes ? textsOfBytes(bytes) : textsOf(candidate.file)) {
         const trace =
-          findPrecached(text, name) ?? this.#findDigest(text, name) ?? this.oldTexts.find(text, doubtful);
+          findPrecached(text, name) ??
+          this.#findDigest(text, name) ??
+          this.#findCode(text, name) ??
+          this.oldTexts.find(text, doubtful);
         if (trace) return { file, found: { reason: describeTrace(trace) }, doubtful: new Map() };
       }
       return { file, doubtful };

@@ -18,8 +18,6 @@ export class OldTexts {
   readonly #words = new Set<string>();
   /** The snippets that are found by their neighbors as well. `undefined` once all neighbors are known. */
   #toFindOnPages: Set<number> | undefined = new Set();
-  /** The ids of snippets by hashes of scripts and styles that only their old contents have. */
-  readonly #sources = new Map<string, number>();
 
   constructor(changes: SiteChanges) {
     this.#changes = changes;
@@ -37,9 +35,6 @@ export class OldTexts {
   find(text: string, doubtful: Map<string, Trace>): Trace | undefined {
     const readings = readingsOf(text);
     if (this.#words.values().some((word) => readings.withTags.includes(word))) this.#addPages();
-    for (const [source, snippetId] of this.#sources) {
-      if (text.includes(source)) return { kind: 'old-content', snippetId };
-    }
     let trace: Trace | undefined;
     this.#phrases.find(readings, ({ phrase, snippetId, isUnmistakable }) => {
       const found: Trace = { kind: 'old-content', snippetId };
@@ -75,9 +70,6 @@ export class OldTexts {
     const old = manifest.snippets[index]?.content;
     const current = currentContents[index];
     const snippetId = this.#idOf(index);
-    for (const source of old?.sources ?? []) {
-      if (!current?.sources?.includes(source)) this.#sources.set(source, snippetId);
-    }
     // What pages show is on the pages alone if it is the children of embeds, or holds the API key.
     const words = old?.text === undefined ? [''] : wordsOfShort(old.text);
     for (const word of words) this.#words.add(word);

@@ -9,7 +9,7 @@ const backslashEscape = /\\+(?:u\{([0-9a-f]{1,6})\}|u([0-9a-f]{4})|x([0-9a-f]{2}
 const percentEscapes = /(?:%(?:25)*[0-9a-f]{2})+/gi;
 
 /** Decodes what JSON, JavaScript, URLs and HTML write for characters, through all layers. */
-function withoutEscapes(text: string): string {
+export function withoutEscapes(text: string): string {
   let decoded = text;
   for (let layer = 0; layer < maxEscapings; layer++) {
     const outer = decoded;
