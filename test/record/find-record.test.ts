@@ -19,9 +19,9 @@ const lockOf = (output: string) => recordOf(output).replace(/json$/, 'lock');
 const run = (...arguments_: string[]) => cli(folder.directory, arguments_);
 
 /** Writes an output and its record, as a build with this snippet does. */
-async function build(output: string, id: number, builtAt = '2026-01-01T00:00:00.000Z') {
-  await mkdir(pathOf(output));
-  await writeManifest(recordOf(output), {
+async function build(output: string, id: number, builtAt = '2026-01-01T00:00:00.000Z', project = '.') {
+  await mkdir(pathOf(output), { recursive: true });
+  await writeManifest(manifestOf(pathOf(project), pathOf(output)), {
     builtAt,
     output: pathOf(output),
     settings: {
@@ -165,4 +165,36 @@ test('a record that --manifest names is not replaced by another', async () => {
   await build('dist', 1);
   const output = await exits(3, run('--manifest', 'elsewhere.json', 'list'));
   expect(output).toContain(`No build manifest found at ${pathOf('elsewhere.json')}. [missing-manifest]`);
+});
+
+describe('two projects that share the folder of the record through a link', () => {
+  const in_ = (project: string, ...argv: string[]) => cli(pathOf(project), argv);
+
+  beforeEach(async () => {
+    await mkdir(pathOf('w1/.cache'), { recursive: true });
+    await mkdir(pathOf('w2'));
+    await symlink(pathOf('w1/.cache'), pathOf('w2/.cache'), 'junction');
+    await build('w1/dist', 1, undefined, 'w1');
+    await build('w2/dist', 2, '2026-02-02T00:00:00.000Z', 'w2');
+  });
+
+  test('have the record of the last build, which the other project refuses by name', async () => {
+    expect(await exits(0, in_('w2', 'list'))).toContain('Snippet 2');
+    for (const command of ['list', 'check', 'refresh', 'report']) {
+      expect(await exits(3, in_('w1', command))).toMatch(/manifest\.json is the record of .*w2[/\\]dist\./);
+    }
+    await build('w1/dist', 1, undefined, 'w1');
+    expect(await exits(0, in_('w1', 'list'))).toContain('Snippet 1');
+    expect(await exits(3, in_('w2', 'list'))).toMatch(/is the record of .*w1[/\\]dist\./);
+  });
+
+  test('keep it if one is moved, copied or reached through a link', async () => {
+    await symlink(pathOf('w2'), pathOf('link'), 'junction');
+    expect(await exits(0, in_('link', 'list'))).toContain('Snippet 2');
+    await rename(pathOf('w2'), pathOf('moved'));
+    expect(await exits(0, in_('moved', 'list'))).toContain('Snippet 2');
+    await build('w1/dist', 1, undefined, 'w1');
+    await cp(pathOf('w1'), pathOf('copied'), { recursive: true });
+    expect(await exits(0, in_('copied', 'list'))).toContain('Snippet 1');
+  });
 });
