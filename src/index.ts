@@ -17,6 +17,7 @@ import { environmentPlugin } from './settings/environment-plugin.ts';
 import type { ParsedOptions, SnippetsOptions } from './settings/options.ts';
 import { parseOptions } from './settings/parse-options.ts';
 import { astroMajor, hasPolicy, headersOf, type RouteToHeaders } from './settings/versions.ts';
+import { islandPlugin } from './source/island-plugin.ts';
 import { sourcePlugin } from './source/vite-plugin.ts';
 import { cleanLines } from './text/clean-text.ts';
 
@@ -105,6 +106,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
             plugins: [
               environmentPlugin(readEnvironment),
               sourcePlugin({ ...sourceOptions, onMention: noteMention }),
+              islandPlugin(sourceOptions.logger),
               ownDependencies(config.root),
             ],
             define: {

@@ -27,6 +27,16 @@ export interface RenderingPage {
   writtenPath: string;
 }
 
+/** What a page passes to a server island. */
+export interface PassedToIsland {
+  /** The path of the page; `undefined` if Astro does not tell. */
+  page: string | undefined;
+  /** The name of the island's component. */
+  name: string;
+  /** The island's props and its rendered slots. */
+  passed: unknown;
+}
+
 /** The functions of the integration that `<Snippet>` calls; absent while the integration needs no calls. */
 export interface ComponentBridge {
   /**
@@ -35,6 +45,8 @@ export interface ComponentBridge {
    * @param params as canonical JSON.
    */
   announce?: ((id: number, params: string | undefined, page: RenderingPage) => void) | undefined;
+  /** In a build, called with what a page passes to a server island, before Astro encrypts it. */
+  announceIsland?: ((island: PassedToIsland) => void) | undefined;
   /** Finds where a `<Snippet>` is written. */
   find?(component: FailedComponent): ComponentPlace | undefined;
 }

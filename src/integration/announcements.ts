@@ -1,15 +1,16 @@
 import { type SnippetRequest, toRequest } from '../client/snippet-request.ts';
-import { type ComponentBridge, containerPage } from '../embed/component-bridge.ts';
+import { type ComponentBridge, containerPage, type PassedToIsland } from '../embed/component-bridge.ts';
+import { embedNamePattern } from '../embed/element.ts';
 import { describeNote, type InvalidEmbed } from '../failures/embed-notes.ts';
 import type { GeneratedSite } from '../inlining/generated-site.ts';
 import type { ScannedSite } from '../inlining/scan-site.ts';
 import type { ScannableFile } from '../output/site-files.ts';
 import { filesAt } from '../settings/route-files.ts';
 import type { FileEmbed } from '../snippets/read-embeds.ts';
+import { embedTagsIn } from '../source/find-written.ts';
 
-/** A snippet that `<Snippet>` has rendered on a page, but whose embed is not in the output. */
+/** An embed that a page has rendered, but that is not in the output. */
 export interface LostEmbed extends InvalidEmbed {
-  id: string;
   /** The output files that the page's route may have been written to; empty if they are not known. */
   files: string[];
 }
@@ -47,6 +48,8 @@ export class Announcements {
   readonly #bridge: ComponentBridge;
   readonly #onFirst: (request: SnippetRequest, pathname: string) => void;
   readonly #requests = new Map<string, SnippetRequest>();
+  /** The server islands whose props or slots mention an embed. */
+  readonly #islands: PassedToIsland[] = [];
   /** The announced pages, by the paths for which Astro writes them. */
   readonly #pages = new Map<string, AnnouncedPage>();
 
@@ -61,23 +64,30 @@ export class Announcements {
 
   listen(): void {
     this.#bridge.announce = this.#hear;
+    this.#bridge.announceIsland = this.#hearIsland;
   }
 
   stop(): void {
     // A later build of this site in this process may listen by now, and must go on hearing announcements.
     if (this.#bridge.announce === this.#hear) this.#bridge.announce = undefined;
+    if (this.#bridge.announceIsland === this.#hearIsland) this.#bridge.announceIsland = undefined;
+  }
+
+  /** Whether an embed may have been passed to a server island. */
+  get hasIslands(): boolean {
+    return this.#islands.length > 0;
   }
 
   /**
-   * Finds snippets that were rendered and are not in the output. If the output has a snippet, but less often,
+   * Finds embeds that were rendered and are not in the output, or were passed to a server island. If the output has a snippet, but less often,
    * this only warns: a page may also render it for another purpose.
    */
   lost(scanned: ScannedSite, scannable: readonly ScannableFile[], site: GeneratedSite): LostEmbed[] {
-    if (this.#pages.size === 0) return [];
     const { urls, logger, astro } = site;
     const output = embedsInOutput(scanned, scannable);
     const rendered = countKeys([...this.#pages.values()].flatMap(({ keys }) => keys));
     const lost: LostEmbed[] = [];
+    if (this.#pages.size === 0) return this.#passed(lost);
 
     for (const [writtenPath, announced] of this.#pages) {
       const names = filesAt(writtenPath, { base: '/', format: urls.format });
@@ -100,8 +110,27 @@ export class Announcements {
         logger.warn(describeNote({ id, file: page.files[0], message }, astro?.search.whereWritten));
       }
     }
-    return lost;
+    return this.#passed(lost);
   }
+
+  /** Adds the embeds that pages have passed to server islands, unless `<Snippet>` has announced them as lost. */
+  #passed(lost: LostEmbed[]): LostEmbed[] {
+    const known = new Set(lost.map(({ id }) => id));
+    const passed = this.#islands.flatMap(({ page = containerPage, name, passed }) =>
+      embedTagsIn(JSON.stringify(passed)).flatMap((tag) => {
+        const id = /\sid=(?:\\?["']|&quot;|&#3[49];)?(\d+)/.exec(tag)?.[1];
+        if (id !== undefined && known.has(id)) return [];
+        const snippet = id === undefined ? 'A snippet' : `Snippet ${id}`;
+        const message = `${snippet} is passed to the server island ${name}, which is rendered on demand.`;
+        return { id, file: page, files: [], code: 'on-demand-page' as const, message };
+      }),
+    );
+    return [...lost, ...passed];
+  }
+
+  readonly #hearIsland = (island: PassedToIsland): void => {
+    if (embedNamePattern.test(JSON.stringify(island.passed))) this.#islands.push(island);
+  };
 
   readonly #hear: NonNullable<ComponentBridge['announce']> = (id, params, { path, writtenPath }) => {
     const request = toRequest(id, params);

@@ -84,7 +84,10 @@ export class PreparedBuild {
       for (const line of files.warnings) build.site.logger.warn(line);
       const plainVerifier = new OutputVerifier(apiKey);
       // The output is searched even if no module mentions an embed: one may come from data, such as a CMS.
-      const isPlain = build.mayBePlain && !scannable.some((file) => plainVerifier.checkAndFindEmbed(file));
+      const isPlain =
+        build.mayBePlain &&
+        !build.announcements.hasIslands &&
+        !scannable.some((file) => plainVerifier.checkAndFindEmbed(file));
       // That search ends at the first embed and sees pages before inlining: if it finds one, check all again.
       const verifier = isPlain ? plainVerifier : new OutputVerifier(apiKey);
       const inlinedSite = isPlain

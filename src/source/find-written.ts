@@ -63,6 +63,12 @@ const namingFunctions =
 /** Elements that hold examples, by the name that an element creator gets. */
 const codeTagName = /^(?:code|pre|kbd|samp)$/;
 
+/** Returns the start tags of embeds in text that is shown, also if they are escaped once for HTML. Examples do not count. */
+export function embedTagsIn(text: string): string[] {
+  const shown = text.replace(exampleMarkup, '').replace(/&(?:lt|#60|#x3c);/gi, '<');
+  return shown.match(new RegExp(`${elementOpening.source}[^>]*`, 'gi')) ?? [];
+}
+
 /** Finds out from a module's syntax tree whether it writes the element, or only mentions it. */
 export function findWritten(program: SyntaxNode): WrittenEmbeds {
   const finder = new MentionFinder();

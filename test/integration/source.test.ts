@@ -183,6 +183,47 @@ ${component}
     expect(output).toMatch(refusal('src/pages/component.astro:6', 'passes an embed to a server island'));
   });
 
+  test('an embed that content, a prop or a wrapper passes to a server island fails the build, but no example', async () => {
+    const page = (imports: string, body: string) =>
+      `---\nimport Late from '../Late.astro';\n${imports}\n---\n<html><body>${body}</body></html>`;
+    const { exitCode, output } = await build({
+      'src/Late.astro': '<b set:html={Astro.props.text} /><slot />',
+      'src/Wrapper.astro': "---\nimport Late from './Late.astro';\n---\n<Late server:defer><slot /></Late>",
+      'src/passed.md': `---\ntitle: 'T <snippet-embed id=22></snippet-embed>'\n---\n<snippet-embed id="21"></snippet-embed>`,
+      'src/shown.md': 'An example: `<snippet-embed id="29"></snippet-embed>`',
+      'src/pages/content.astro': page(
+        "import { Content } from '../passed.md';",
+        '<Late server:defer><Content /></Late>',
+      ),
+      'src/pages/prop.astro': page(
+        "import { frontmatter } from '../passed.md';",
+        '<Late server:defer text={frontmatter.title} />',
+      ),
+      'src/pages/text.astro': page(
+        "const name = 'snippet-' + 'embed';",
+        `<Late server:defer>{'<' + name + ' id="23"></' + name + '>'}</Late>`,
+      ),
+      'src/pages/wrapped.astro': page(
+        "import Wrapper from '../Wrapper.astro';",
+        '<Wrapper><snippet-embed id="24"></snippet-embed></Wrapper>',
+      ),
+      'src/pages/example.astro': page(
+        "import { Content } from '../shown.md';",
+        '<Late server:defer><Content /></Late>',
+      ),
+    });
+    expect(exitCode).toBe(1);
+    for (const [id, place] of [
+      [21, 'src/passed.md:4'],
+      [22, 'src/passed.md:2'],
+      [24, 'src/pages/wrapped.astro:'],
+    ]) {
+      expect(output).toMatch(new RegExp(`Snippet ${id} is passed to the server island Late[^]*?${place}`));
+    }
+    expect(output).toContain('Snippet 23 is passed to the server island Late');
+    expect(output).not.toContain('Snippet 29');
+  });
+
   // Astro 7 alone has experimental.collectionStorage.
   test.for(byAstro({ 5: [], 6: [], 7: ["'chunked'", "{ type: 'chunked', chunkSize: 400 }"] }))(
     'an embed in a collection is one warning with collectionStorage: %s, too',
