@@ -11,7 +11,7 @@ export interface PublicLimits {
   /**
    * The time for all requests for one snippet and the pauses between them. Waiting for its turn does not
    * count, nor for a service that asks to wait or gives no answer. Also the longest time in which no snippet
-   * is answered, for whatever reasons: then all snippets that are missing fail. @default 120_000
+   * arrives or fails by itself, for whatever reasons: then all that are missing fail. @default 120_000
    */
   readonly deadline: number;
   /** The longest `Retry-After` to wait for. Beyond it, a snippet fails at once. @default 60_000 */

@@ -110,8 +110,8 @@ export class Scheduler {
   #alarmAt = Infinity;
 
   /**
-   * When a snippet was last answered while others were waited for, or since when any is waited for, in
-   * milliseconds since the epoch. The limit `deadline` also ends a wait without any answer.
+   * When a snippet was last answered, or failed by its own attempts, while others were waited for, or since when
+   * any is waited for, in milliseconds since the epoch. The limit `deadline` also ends a wait without either.
    */
   #waitingSince = -Infinity;
   /** When the last job ended, in milliseconds since the epoch. */
@@ -172,6 +172,8 @@ export class Scheduler {
       return await unlessAborted(job.signal, attempts);
     } catch (error) {
       this.#withdraw(job);
+      // With few slots, snippets that fail one after the other are progress, as those that arrive are.
+      if (error === job.lastError && !job.signal.aborted) this.#waitingSince = clock.now();
       if (error instanceof SnippetError) this.#noteFailedSnippet(request, error.code);
       throw error;
     } finally {
