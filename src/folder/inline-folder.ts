@@ -157,8 +157,13 @@ class FolderRun {
     }
   }
 
-  /** Warns of files on the last record that are not on the new one, and may still show snippets. */
+  /** Warns of files that may show snippets of earlier runs, and are not on the new record; or of an empty one. */
   #warnOfDropped({ files }: Manifest): void {
+    if (files.length === 0) {
+      this.#site.logger.warn(
+        `No embeds found in ${shownPath(this.#site.cwd, this.#site.from)}. If its pages show snippets of an earlier run, these are not updated: let the generator write the pages again.`,
+      );
+    }
     const recorded = new Set(files.map(({ name }) => name));
     const dropped = [...this.#files.scannable, ...this.#files.unscanned].filter((siteFile) => {
       const { file, name } = siteFile;

@@ -1,10 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { FileKind } from '../embed/found-embed.ts';
 import { listNames } from '../failures/places.ts';
+import { fileKind } from '../files/file-kind.ts';
 import { shownPath } from '../files/paths.ts';
+import { statsOf } from '../files/read.ts';
 import type { InlinedPage, LeftoverSnippet } from '../inlining/inline-page.ts';
 import { findDisplayed } from '../output/compare-output.ts';
-import { possibleHashes } from '../output/file-states.ts';
+import { isUnrelated, possibleHashes } from '../output/file-states.ts';
 import type { ScannableFile } from '../output/site-files.ts';
 import { displayedHash } from '../record/changes.ts';
 import { hashOf, type Manifest, type RecordedFile, type RecordedSnippet } from '../record/manifest.ts';
@@ -37,8 +39,8 @@ export class LastRun {
   readonly keptHashes: ReadonlyMap<string, string>;
   /** The names of files whose generated version is damaged, so that snippets cannot be inlined again. */
   readonly damaged: string[] = [];
-  /** The files on the record of the last run, by name. */
-  readonly #files: ReadonlyMap<string, RecordedFile>;
+  /** The files on the record of the last run by name, also by the new names of moved and copied ones. */
+  readonly #files: Map<string, RecordedFile>;
   /** Reads the files as they were generated; `undefined` if these are lost. */
   readonly #pack: PackReader | undefined;
 
@@ -96,11 +98,28 @@ export class LastRun {
     const hashes = new Map<string, string>();
     // Without the files as they were generated (the pack), snippets cannot be inlined again.
     if (!this.#pack) return hashes;
-    for (const { file, name } of published) {
-      const recorded = this.#files.get(name);
-      if (!recorded) continue;
+    const recordedFiles = [...this.#files.values()];
+    const filesByHash = new Map(recordedFiles.map((recorded) => [recorded.hash, recorded]));
+    const sizes = new Set(recordedFiles.map(({ size }) => size));
+    const unrelatedFiles = new Map(this.record?.unrelated.map((unrelated) => [unrelated[0], unrelated]));
+    const mayBeMoved = ({ file, name }: ScannableFile) => {
+      const stats = statsOf(file);
+      const unrelated = unrelatedFiles.get(name);
+      return stats && sizes.has(stats.size) && !(unrelated && isUnrelated(unrelated, stats));
+    };
+    for (const found of published) {
+      const { file, name, kind } = found;
+      let recorded = this.#files.get(name);
+      if (!recorded && !mayBeMoved(found)) continue;
       const hash = hashOf(readFileSync(file));
-      if (!possibleHashes(recorded).has(hash)) continue;
+      if (!recorded || !possibleHashes(recorded).has(hash)) {
+        // A file with the bytes of a recorded one was moved or copied. Another kind of file has other embeds.
+        const original = filesByHash.get(hash);
+        if (!original) continue;
+        recorded = { ...original, name };
+        this.#files.set(name, recorded);
+        if (fileKind(original.name) !== kind) continue;
+      }
       if (this.#pack.find(recorded)) hashes.set(name, hash);
       else this.damaged.push(name);
     }

@@ -1,4 +1,4 @@
-import { rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
@@ -180,6 +180,57 @@ describe('missing snippets:', () => {
     expect(await folder.files('public')).toEqual({ 'index.html': '<b>one</b>', 'new.html': embed(2) });
     await inline(folder);
     expect(await folder.files('public')).toEqual({ 'index.html': '<b>one</b>', 'new.html': 'two & more' });
+  });
+});
+
+describe('a file of an earlier run under another name', () => {
+  const at = (folder: Folder, name: string) => join(folder.directory, 'public', name);
+  const inlined = async (files: Record<string, string>) => {
+    const folder = await folderWith(files);
+    await inline(folder);
+    service.put(1, '<i>changed</i>');
+    return folder;
+  };
+
+  test('is updated if it was moved, also over another one, or copied', async () => {
+    const folder = await inlined({
+      'public/a.html': `<p>${embed(1)}</p>`,
+      'public/b.html': `<h1>${embed(1)}</h1>`,
+      'public/c.html': `<h2>${embed(1)}</h2>`,
+      'public/d.html': embed(2),
+    });
+    await rename(at(folder, 'a.html'), at(folder, 'moved.html'));
+    await copyFile(at(folder, 'b.html'), at(folder, 'copied.html'));
+    await rename(at(folder, 'c.html'), at(folder, 'd.html'));
+    expect(await inline(folder)).toContain('Updated moved.html');
+    expect(await folder.files('public')).toEqual({
+      'moved.html': '<p><i>changed</i></p>',
+      'b.html': '<h1><i>changed</i></h1>',
+      'copied.html': '<h1><i>changed</i></h1>',
+      'd.html': '<h2><i>changed</i></h2>',
+    });
+    service.put(1, 'last');
+    await runs(folder, ['refresh']);
+    expect(await folder.read('public/copied.html')).toBe('<h1>last</h1>');
+    expect(await folder.read('public/d.html')).toBe('<h2>last</h2>');
+  });
+
+  test('stays as it is, with a warning, if it is now of another kind', async () => {
+    const folder = await inlined({ 'public/a.html': embed(1), 'public/unrelated.html': '<b>one</b>' });
+    await copyFile(at(folder, 'a.html'), at(folder, 'a.txt'));
+    expect(await inline(folder)).toContain('no longer in the record: a.txt.');
+    expect(await folder.files('public')).toEqual({
+      'a.html': '<i>changed</i>',
+      'a.txt': '<b>one</b>',
+      'unrelated.html': '<b>one</b>',
+    });
+  });
+
+  test('is a warning if no file has embeds, as after the loss of the record', async () => {
+    const folder = await inlined({ 'public/a.html': embed(1) });
+    expect(await inline(folder)).not.toContain('No embeds found');
+    await rm(join(folder.directory, '.cache'), { recursive: true });
+    expect(await inline(folder)).toContain('No embeds found in public. If its pages show snippets');
   });
 });
 
