@@ -24,9 +24,10 @@ async function isFound(
   current: string,
   file: string | Buffer,
   others: string[] = [],
+  toPage = pageWith,
 ): Promise<boolean> {
   const otherNames = others.map((_, index) => `other-${index}.html`);
-  await folder.write({ 'index.html': pageWith(old), derived: file });
+  await folder.write({ 'index.html': toPage(old), derived: file });
   await folder.write(Object.fromEntries(others.map((text, index) => [`other-${index}.html`, text])));
   const pathOf = (name: string) => join(folder.directory, name);
   const page = {
@@ -47,7 +48,7 @@ async function isFound(
         name: 'index.html',
         page,
         changed: [0],
-        makeBytes: () => Buffer.from(pageWith(current)),
+        makeBytes: () => Buffer.from(toPage(current)),
       },
     ],
     roleOf: () => 'derived',
@@ -162,6 +163,32 @@ describe('an old content is found in a file made from its page', () => {
     for (const text of ['summer sale', 'the sale ends', 'sale on Friday']) {
       expect(await isFound(old, current, text), text).toBe(false);
     }
+  });
+
+  test.for([
+    ['a list', '<ul><li>Apples</li><li>Pears</li><li>Plums</li></ul>', '<ul><li>Kiwis</li></ul>'],
+    ['an item', '<b>Kiwis</b>', '<b>Apples</b>'],
+    ['cells', '<tr><td>Berlin</td><td>12</td></tr>', '<tr><td>Berlin</td><td>14</td></tr>'],
+    ['nothing', '', '<p>Big summer sale now</p>'],
+  ] as const)('%s, where the words around are joined with it', async ([, old, current]) => {
+    const page = (content: string) =>
+      `<h1>Fruit</h1><ul>${'<li>Bananas</li>'.repeat(9)}</ul><div>${content}</div><ul>${'<li>Grapes</li>'.repeat(9)}</ul>`;
+    const toText = (html: string) => json(html.replace(/<[^>]*>/g, ''));
+    expect(await isFound(old, current, toText(page(old)), [], page)).toBe(true);
+    expect(await isFound(old, current, toText(page(current)), [], page)).toBe(false);
+    // Another page says the same.
+    expect(await isFound(old, current, toText(page(old)), [page(old)], page)).toBe(false);
+  });
+
+  test.for([
+    ['a symbol', '✓', '✗'],
+    ['an emoji', '🎉', '🎄'],
+    ['marks', '---', '***'],
+    ['nothing', '', 'Big summer sale now'],
+  ] as const)('%s, although its page has only two more words', async ([, old, current]) => {
+    const page = (content: string) => `<h1>Top</h1><div>${content}</div><p>Tail</p>`;
+    expect(await isFound(old, current, json(`Top ${old} Tail`), [], page)).toBe(true);
+    expect(await isFound(old, current, json('The tail is on top'), [], page)).toBe(false);
   });
 
   const words = fc.array(

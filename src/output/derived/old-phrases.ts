@@ -1,7 +1,7 @@
 import { textOf } from '../../markup/text-of.ts';
 import { hashOf } from '../../record/manifest.ts';
 import { changedParts, narrowContext } from './changed-parts.ts';
-import { phrasesOf } from './phrases.ts';
+import { joinedLettersOf, phrasesOf } from './phrases.ts';
 import { readingsOf, toWords } from './words.ts';
 
 /** By what a text made from an old content, or from a changed part of a page, is recognized. */
@@ -12,6 +12,8 @@ export interface OldPhrases {
   areInNew: boolean;
   /** The other phrases of the old one. */
   others: ReadonlySet<string>;
+  /** Letters that only the old one has, across the words that are joined where tags are dropped without a space. */
+  joined: ReadonlySet<string>;
   /** How many of all phrases, in a row, are in no other text by chance. */
   unmistakableRun: number;
 }
@@ -21,8 +23,14 @@ const unmistakableRun = 20;
 /** A text of fewer phrases is in other texts by chance, even if it is there as a whole. */
 const minUnmistakable = 3;
 
-/** Compares the old and the new HTML. Tags count only if the displayed texts are equal. */
-export function comparePhrases(oldHtml: string, newHtml: string): OldPhrases {
+/**
+ * Compares the old and the new HTML. Tags count only if the displayed texts are equal.
+ *
+ * @param isPage whether the HTML is a part of a page, which has as many words as can be compared
+ */
+export function comparePhrases(oldHtml: string, newHtml: string, isPage = false): OldPhrases {
+  const phrasesIn = (texts: readonly string[][]) =>
+    new Set(texts.flatMap((words) => phrasesOf(words, isPage)));
   const old = extractWords(oldHtml);
   const current = extractWords(newHtml);
   const isDisplayed = old.text !== '' && old.text !== current.text;
@@ -38,6 +46,7 @@ export function comparePhrases(oldHtml: string, newHtml: string): OldPhrases {
     outdated,
     areInNew,
     others: phrases.difference(outdated),
+    joined: joinedIn(old).difference(joinedIn(current)),
     unmistakableRun: count < minUnmistakable ? Number.POSITIVE_INFINITY : Math.min(count, unmistakableRun),
   };
 }
@@ -51,7 +60,9 @@ export function comparePages(oldPage: Buffer, newPage: Buffer, compared: Set<str
   const compareParts = (contextLengths?: readonly number[]) =>
     changedParts(oldPage, newPage, contextLengths).flatMap(({ old, current }) => {
       const { size } = compared;
-      return compared.add(hashOf(`${old}\0${current}`)).size > size ? comparePhrases(old, current) : [];
+      // A small page is the same part with fewer neighbors, too.
+      const key = hashOf(`${contextLengths}\0${old}\0${current}`);
+      return compared.add(key).size > size ? comparePhrases(old, current, true) : [];
     });
   const phrases = compareParts();
   if (!phrases.some(({ areInNew }) => areInNew)) return phrases;
@@ -76,7 +87,13 @@ function extractWords(html: string): ExtractedWords {
   return { text, displayed, withTags: toWords(readingsOf(html).withTags) };
 }
 
-const phrasesIn = (texts: readonly string[][]): Set<string> => new Set(texts.flatMap(phrasesOf));
+/** Letters in a row that no single word has: they begin in one word, and end in another. */
+function joinedIn({ displayed: [shown = [], spaced = [], joined = []] }: ExtractedWords): Set<string> {
+  const words = new Set(joined).difference(new Set([...shown, ...spaced]));
+  return new Set([...words].flatMap(joinedLettersOf)).difference(
+    new Set([...shown, ...spaced].flatMap(joinedLettersOf)),
+  );
+}
 
 /** How many words of a short content are joined with words next to it, where tags are dropped without a space. */
 const shortLength = 5;

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { textOf } from '../../markup/text-of.ts';
 import type { SiteFile } from '../site-files.ts';
 import { comparePages, comparePhrases, type OldPhrases, wordsOfShort } from './old-phrases.ts';
-import { Phrases } from './phrases.ts';
+import { type FoundPhrase, Phrases } from './phrases.ts';
 import type { ChangingPage, SiteChanges, Trace } from './site-changes.ts';
 import { textsOf } from './texts.ts';
 import { readingsOf } from './words.ts';
@@ -47,12 +48,16 @@ export class OldTexts {
   /** Finds which of these phrases stay on pages, or are in other files. @param others the other files */
   findElsewhere(phrases: ReadonlySet<string>, others: Iterable<SiteFile>): Set<string> {
     const elsewhere = new Set<string>();
-    const mayHold = wordPattern(phrases);
+    const hasJoined = [...phrases].some((phrase) => !phrase.includes(' '));
+    const mayHold = wordPattern(hasJoined ? [''] : phrases);
     const search = (text: string, isNewPage: boolean) => {
       if (!mayHold.test(text)) return;
-      this.#phrases.find(readingsOf(text), ({ phrase, isOnNewPages }) => {
+      const add = ({ phrase, isOnNewPages }: FoundPhrase) => {
         if (phrases.has(phrase) && !(isNewPage && isOnNewPages)) elsewhere.add(phrase);
-      });
+      };
+      this.#phrases.find(readingsOf(text), add);
+      // Words that are joined where tags are dropped without a space are apart in the HTML.
+      if (hasJoined) this.#phrases.find(readingsOf(textOf(text, () => false)), add);
     };
     for (const { makeBytes } of phrases.size > 0 ? this.#changes.pages : []) {
       if (elsewhere.size === phrases.size) return elsewhere;
@@ -77,7 +82,8 @@ export class OldTexts {
     if (old?.text !== undefined) this.#add(comparePhrases(old.text, current?.text ?? ''), snippetId);
   }
 
-  #add({ outdated, others, areInNew, unmistakableRun }: OldPhrases, snippetId: number): void {
+  #add({ outdated, others, joined, areInNew, unmistakableRun }: OldPhrases, snippetId: number): void {
+    for (const letters of joined) this.#phrases.addJoined(letters, snippetId);
     const origin = { snippetId, isOnNewPages: areInNew, unmistakableRun };
     for (const phrase of outdated) this.#phrases.add(phrase, { ...origin, isOutdated: true });
     for (const phrase of others) this.#phrases.add(phrase, { ...origin, isOutdated: false });
@@ -112,7 +118,7 @@ export class OldTexts {
 const maxPatternWords = 100;
 
 /** A pattern that each text with one of these phrases matches: decoding all texts to words takes longer. */
-function wordPattern(phrases: ReadonlySet<string>): RegExp {
+function wordPattern(phrases: Iterable<string>): RegExp {
   // Other letters than these may be escaped.
   const words = [...phrases].map((phrase) =>
     phrase
