@@ -16,7 +16,7 @@ export interface AttemptResult {
   status?: number;
   /** The problem object of an answer that is not 200. */
   problem?: Problem | undefined;
-  /** Why there is no answer, cleaned. */
+  /** Why there is no answer, or none that can be used, cleaned. */
   reason?: string;
   /** Whether the port refuses, or the name does not resolve. */
   isUnreachable?: boolean;
@@ -44,7 +44,7 @@ const statusesWithoutRoute = [404, 405, 410, 501];
 /**
  * Reads what a complete HTTP response means.
  *
- * @param id the snippet that was asked for. An answer of variant A with another id is a `bad-answer`.
+ * @param id the snippet that was asked for. An answer with another id is a `bad-answer`: it is of another snippet.
  * @param now the current time, in milliseconds since the epoch.
  */
 export function readResponse(
@@ -57,7 +57,10 @@ export function readResponse(
 
   if (status === 200) {
     const sent = parseBody(responseSchemas[variant], body);
-    if (!sent || (sent.id !== undefined && sent.id !== id)) return { code: 'bad-answer', status };
+    if (!sent) return { code: 'bad-answer', status };
+    if (sent.id !== undefined && sent.id !== id) {
+      return { code: 'bad-answer', status, reason: `the service answered with snippet ${sent.id} instead` };
+    }
     const { id: _, ...snippet } = sent;
     return { snippet, status };
   }
@@ -77,9 +80,12 @@ function codeOf(status: number, hasProblem: boolean): SnippetErrorCode {
 
 const optionalText = z.preprocess((value) => value ?? undefined, z.string().optional());
 
-/** The schemas of a body with status 200, for each variant (specification, sections 4.1 and 4.2). */
+/**
+ * The schemas of a body with status 200, for each variant (specification, sections 4.1 and 4.2). Variant B need not send
+ * an id. If it sends a number, that is a snippet's.
+ */
 const responseSchemas: Record<Variant, z.ZodType<Partial<RetrievedSnippet>>> = {
-  render: z.object({ content: z.string() }),
+  render: z.union([z.object({ id: z.int(), content: z.string() }), z.object({ content: z.string() })]),
   retrieve: z.object({ id: z.int(), name: optionalText, content: optionalText }),
 };
 

@@ -204,7 +204,7 @@ export const errorTable: Record<ErrorCode, ErrorDescription> &
     },
     'bad-answer': {
       title: 'The answer is incomplete or malformed',
-      hint: 'A proxy on the way may cut off or change answers.',
+      hint: 'A proxy on the way may cut off or change answers, or a cache answer with another snippet.',
     },
     network: {
       title: 'The service could not be reached',

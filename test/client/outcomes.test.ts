@@ -49,7 +49,11 @@ const fromB: Row[] = [
   ...[404, 405, 410, 501].map(
     (status): Row => [`${status} without a problem`, text('nothing here', status), byA('retrieved'), 1, 1],
   ),
+  // An id is optional. Anything but a number is no snippet's id.
+  ['its own id', json({ id: 42, content: 'rendered' }), byB('rendered'), 1, 0],
+  ['an id that is no number', json({ id: 'r-9', content: 'rendered' }), byB('rendered'), 1, 0],
   // May be temporary: two attempts, then A.
+  ['another id', json({ id: 99, content: 'of another snippet' }), byA('retrieved'), 2, 1],
   ['a network failure', connectionFails, byA('retrieved'), 2, 1],
   ...[408, 429, 500, 502, 503, 504].flatMap((status): Row[] => [
     [`${status}`, problem(status), byA('retrieved'), 2, 1],
