@@ -4,7 +4,7 @@ import type { ImageUse } from './images.ts';
 
 /** What in a snippet's content a Content Security Policy may block. */
 export interface RestrictedContent {
-  /** `undefined` if pages have no policy. */
+  /** `undefined` if there is none. */
   inlineCode: InlineCode | undefined;
   images?: readonly ImageUse[] | undefined;
 }
@@ -137,9 +137,10 @@ export function describeBlocked(
       ...flaws,
     ];
   }
-  const advice = areAttributes
-    ? 'No hash can allow these.'
-    : "Set csp: 'hash' to allow scripts and styles by their hashes.";
+  // A policy by hand is changed by hand: for Astro, the option needs a policy of Astro's.
+  const adviceForCode =
+    rule === 'none' ? 'Allow it there.' : "Set csp: 'hash' to allow scripts and styles by their hashes.";
+  const advice = areAttributes ? 'No hash can allow these.' : adviceForCode;
   return [`${subject}, blocked by the site's Content Security Policy. ${advice}`, ...flaws];
 }
 

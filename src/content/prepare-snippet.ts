@@ -19,7 +19,7 @@ export interface PreparedSnippet extends SnippetContent {
   warnings: string[];
   /** What a policy as Astro writes it blocks, for content that is on no page whose policies are known. */
   policyWarnings?: string[];
-  /** Scripts and styles in the HTML; `undefined` if pages have no Content Security Policy. */
+  /** What of the HTML a Content Security Policy may block; `undefined` if there is none. */
   inlineCode: InlineCode | undefined;
   /** The HTML for files that are no pages, if it differs: images keep their own URLs there. */
   htmlElsewhere?: string | undefined;
@@ -82,8 +82,8 @@ export async function prepareSnippet(
   const open = leftOpen && describeOpen(leftOpen);
   if (open && rules.strict) throw new SiteError('left-open', open, request.id);
 
-  const inlineCode = await inlineCodeOf(html, rules);
-  const presumed = describeBlocked({ inlineCode }, undefined, rules.policy);
+  const inlineCode = await inlineCodeOf(html);
+  const presumed = rules.policy === 'none' ? [] : describeBlocked({ inlineCode }, undefined, rules.policy);
   const sentence = (flaw: string) => `Snippet ${request.id} ${flaw}`;
   return {
     html,
@@ -160,8 +160,15 @@ const describeOpen = ({ what, isLost }: LeftOpen) =>
     ? `leaves ${what} open, which swallows the rest of the page.`
     : `leaves ${what} open, which browsers continue in the rest of the page.`;
 
-async function inlineCodeOf(html: string, { policy }: ContentRules) {
-  if (policy === 'none') return undefined;
+/**
+ * Matches HTML that may hold inline code: elements, attributes, or what a browser may read as `javascript:`. Any page
+ * may have a policy by hand, and most contents need no parser.
+ */
+const mayHoldCode =
+  /<s(?:cript|tyle)|[\s"'/](?:on\w+|style)\s*=|=[\0-\x20"']*(?:j[\t\r\n]*a|[^\0-\x20"'=>]*&)/i;
+
+async function inlineCodeOf(html: string) {
+  if (!mayHoldCode.test(html)) return undefined;
   const { findInlineCode } = await import('./inline-code.ts');
   return findInlineCode(html);
 }

@@ -98,8 +98,8 @@ export function pageInliner(options: InlineOptions): InlinePage {
     const inHeaders = allowInHeaders?.(name, sources);
     const isInEmbed = (offset: number) => embeds.some(({ start, end }) => start <= offset && offset < end);
     const { edits, policies } = allowInPage(generated, sources, isInEmbed);
-    // A refresh does not know the headers. If the page has policies of its own, it has none in headers.
-    const areKnown = inHeaders !== undefined || policies.length > 0;
+    // A refresh does not know the headers. They have no policy if the page has its own, or if Astro makes none.
+    const areKnown = inHeaders !== undefined || policies.length > 0 || rules.policy === 'none';
     return { edits, policies: areKnown ? [...policies, ...(inHeaders ?? [])] : undefined };
   };
 

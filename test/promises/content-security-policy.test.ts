@@ -236,6 +236,37 @@ describe('what a policy blocks is told by the policies of each page:', async () 
     expect(await run('refresh')).toEqual([warning]);
   });
 
+  test('code that a policy by hand blocks is told in a build, a run of inline and a refresh', async () => {
+    const code = (text: string) => `<script>go("${text}")</script><a href="java&Tab;script:go()">link</a>`;
+    const files = {
+      blocked: withPolicy("default-src 'self'", embed),
+      open: withPolicy("img-src 'self'", embed),
+      without: `<html lang="en"><head><title>t</title></head><body>${embed}</body></html>`,
+    };
+    const warning =
+      /Snippet 1 contains an inline script and event handlers, style attributes or javascript: URLs, blocked by the site's Content Security Policy\. Allow it there\. It is on blocked(\/index)?\.html(?!, (open|without))/;
+    const expectWarning = (output: string) => {
+      expect(output.match(/Snippet 1 contains.*/g), output).toEqual([expect.stringMatching(warning)]);
+    };
+
+    service.put(1, code('one'));
+    const site = await temporarySite(
+      {
+        'astro.config.mjs': configWith(),
+        ...Object.fromEntries(Object.entries(files).map(([name, html]) => [`src/pages/${name}.astro`, html])),
+      },
+      service,
+    );
+    const folder = await folderWith(
+      Object.fromEntries(Object.entries(files).map(([name, html]) => [`site/${name}.html`, html])),
+    );
+    expectWarning(await site.builds());
+    expectWarning((await cli(folder.directory, ['inline', 'site'], service.environment)).output);
+    service.put(1, code('two'));
+    expectWarning((await site.run('refresh')).output);
+    expectWarning((await cli(folder.directory, ['refresh'], service.environment)).output);
+  });
+
   test("a site's copies of images that `img-src` blocks are told, without a policy of Astro's, too", async () => {
     service.put(1, `<img alt="" src="https://${imageHost()}/hero.png">`);
     const site = await temporarySite(
