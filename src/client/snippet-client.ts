@@ -68,6 +68,13 @@ export interface Snippet extends RenderedSnippet {
   milliseconds: number;
 }
 
+/** What is known of the service, and the requests that share this. */
+interface Run {
+  /** The endpoints that have a base URL, variant B first. */
+  endpoints: readonly Endpoint[];
+  scheduler: Scheduler;
+}
+
 /**
  * A client for the Snippet Delivery Service: both variants, retries, and the fallback from one to the other.
  * It keeps its connections, and what it learns about the service, until it is closed: use one client for
@@ -79,9 +86,12 @@ export interface Snippet extends RenderedSnippet {
  * await client.close();
  */
 export class SnippetClient {
-  /** The endpoints that have a base URL, variant B first. */
-  readonly #endpoints: readonly Endpoint[];
-  readonly #scheduler: Scheduler;
+  /** Makes what calls share: what is known of the service, and who is asked next. */
+  readonly #createRun: () => Run;
+  readonly #run: Run;
+  /** The runs of calls that may not share one, while they are under way. */
+  readonly #callRuns = new Set<Run>();
+  #closedWith: SnippetError | undefined;
   readonly #limits: Limits;
   readonly #transport: Transport;
   readonly #clock: Clock;
@@ -101,38 +111,43 @@ export class SnippetClient {
     if (!(patience >= 0)) throw invalidOptions('patience must not be negative.');
 
     this.#limits = withDefaults({ ...options.limits, ...limits });
-    this.#endpoints = createEndpoints(options, this.#limits);
     this.#clock = clock;
     this.#headers = {
       authorization: `Bearer ${apiKey}`,
       accept: 'application/json, application/problem+json',
     };
     this.#transport = transport ?? createTransport({ ca: options.ca, concurrency, limits: this.#limits });
-    this.#scheduler = new Scheduler({
-      endpoints: this.#endpoints,
+    const counts: Counts = { requests: 0, retries: 0, fallbacks: 0 };
+    const schedulerOptions = {
+      counts,
       clock,
       limits: this.#limits,
       patience,
       maxConcurrency: () => Math.min(concurrency, this.#transport.capacity),
-      sendRequest: (attempt, signal) => this.#sendRequest(attempt, signal),
-      notify(notice) {
+      sendRequest: (attempt: Attempt, signal: AbortSignal) => this.#sendRequest(attempt, signal),
+      notify(notice: Notice) {
         try {
           onNotice?.(notice);
         } catch {
           // An error of the listener must not fail a snippet.
         }
       },
-    });
+    };
+    this.#createRun = () => {
+      const endpoints = createEndpoints(options, this.#limits);
+      return { endpoints, scheduler: new Scheduler({ ...schedulerOptions, endpoints }) };
+    };
+    this.#run = this.#createRun();
   }
 
   /** The number of requests that the client has made so far. */
   get counts(): Readonly<Counts> {
-    return { ...this.#scheduler.counts };
+    return { ...this.#run.scheduler.counts };
   }
 
   /** @internal Set if variant B had no route for any snippet, so that its base URL may be wrong. */
   get missingRoute(): MissingRoute | undefined {
-    return this.#scheduler.missingRoute;
+    return this.#run.scheduler.missingRoute;
   }
 
   /**
@@ -191,7 +206,8 @@ export class SnippetClient {
 
   /** Closes the connections. Requests in progress, and later ones, reject with `closed`. */
   async close(): Promise<void> {
-    this.#scheduler.close(new SnippetError('closed', 'The client was closed.'));
+    this.#closedWith = new SnippetError('closed', 'The client was closed.');
+    for (const { scheduler } of [this.#run, ...this.#callRuns]) scheduler.close(this.#closedWith);
     await this.#transport.close();
   }
 
@@ -200,15 +216,20 @@ export class SnippetClient {
     request: SnippetRequest,
     signal?: AbortSignal,
   ): Promise<JobResult> {
-    const endpoints = this.#endpoints.filter((endpoint) => variant === 'any' || endpoint.variant === variant);
+    const run = this.#transport.isolatesCalls ? this.#createRun() : this.#run;
+    const endpoints = run.endpoints.filter((endpoint) => variant === 'any' || endpoint.variant === variant);
     if (endpoints.length === 0) throw invalidOptions(`${variant}BaseUrl is not set.`);
     this.#checkParams(request, endpoints);
+    if (this.#closedWith) run.scheduler.close(this.#closedWith);
+    if (run !== this.#run) this.#callRuns.add(run);
     try {
-      return await this.#scheduler.fetch(request, endpoints, signal);
+      return await run.scheduler.fetch(request, endpoints, signal);
     } catch (error) {
       if (error instanceof SnippetError || !signal?.aborted) throw error;
       const fields = { snippetId: request.id, cause: signal.reason };
       throw new SnippetError('aborted', 'the request was aborted.', fields);
+    } finally {
+      this.#callRuns.delete(run);
     }
   }
 

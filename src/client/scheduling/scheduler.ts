@@ -12,6 +12,8 @@ import type { Counts, Notice } from './notice.ts';
 import { chooseRoute, decisionFor, nextWait, probeDelay, type RetryDecision } from './retry-policy.ts';
 
 interface SchedulerOptions {
+  /** Counts what this scheduler does, on top of what others of the client did. */
+  counts: Counts;
   endpoints: readonly Endpoint[];
   clock: Clock;
   limits: Limits;
@@ -86,7 +88,7 @@ const setupFailuresAllowed = 9;
  * Policy is elsewhere: retry-policy.ts decides when a snippet is given up, {@link Endpoint} what is down.
  */
 export class Scheduler {
-  readonly counts: Counts = { requests: 0, retries: 0, fallbacks: 0 };
+  readonly counts: Counts;
   readonly #options: SchedulerOptions;
 
   /** All snippets that are being fetched. */
@@ -135,6 +137,7 @@ export class Scheduler {
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
+    this.counts = options.counts;
     this.#concurrency = Math.min(initialConcurrency, options.maxConcurrency());
   }
 

@@ -82,6 +82,7 @@ export function fetchTransport(options: TransportOptions): Transport {
     },
 
     capacity: initialConcurrency,
+    isolatesCalls: globalThis.navigator?.userAgent === 'Cloudflare-Workers',
 
     async close() {
       closed.abort(new TransportError('network', 'the connection was closed'));

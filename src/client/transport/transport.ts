@@ -73,6 +73,11 @@ export interface Transport {
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;
   /** How many requests can be under way at once: 20 over HTTP/1.1, any number over HTTP/2. */
   readonly capacity: number;
+  /**
+   * Whether no call may wait for what another has begun. A worker of Cloudflare ends timers and connections with the
+   * page that began them, and whoever waits for them then waits for ever.
+   */
+  readonly isolatesCalls?: boolean;
   /** Closes the connections. Requests in progress fail. */
   close(): Promise<void>;
 }

@@ -87,10 +87,14 @@ const hosts: readonly Host[] = [
 ];
 
 /** Builds the site of a host. @returns the copy of what is deployed. */
-async function deploy(host: Host, environment: Record<string, string>) {
+async function deploy(host: Host, environment: Record<string, string>, more: Record<string, string> = {}) {
   const { adapter, call, manager, packages, from, to } = host;
   const project = await installedProject(manager, packages);
-  const { exitCode, output } = await buildIn(project, deployedFiles(adapter, call), environment);
+  const { exitCode, output } = await buildIn(
+    project,
+    { ...deployedFiles(adapter, call), ...more },
+    environment,
+  );
   expect(exitCode, output).toBe(0);
   const copy = await folderWith({ 'serve.mjs': functionServer });
   // A function folder may have links to packages of the project.
@@ -141,4 +145,37 @@ test('a page whose server lacks undici fails at once, and says that a module is 
     /the code failed, not the service: Error: Cannot find package 'undici'/,
   );
   expect(service.asked.filter((url) => url.startsWith('/snippets/42'))).toEqual([]);
+});
+
+test('in a worker of Cloudflare, a client that a module keeps serves one page after another, and several at once', async () => {
+  const service = await flakyService();
+  const host = hosts.find(({ adapter }) => adapter === '@astrojs/cloudflare') as Host;
+  const { project, copy } = await deploy(host, service.environment, {
+    'src/client.ts': `
+      import { SnippetClient } from 'astro-snippets/client';
+      import { getSecret } from 'astro:env/server';
+      let client: SnippetClient | undefined;
+      export const sharedClient = () => {
+        client ??= new SnippetClient({
+          apiKey: getSecret('SNIPPETS_API_KEY') ?? '',
+          renderBaseUrl: getSecret('SNIPPETS_RENDER_BASE_URL'),
+        });
+        return client;
+      };`,
+    'src/pages/live.astro': `---
+import { sharedClient } from '../client';
+export const prerender = false;
+const { content } = await sharedClient().get(Number(Astro.url.searchParams.get('id')));
+---
+<Fragment set:html={content} />`,
+  });
+  const { environment } = service;
+  const site = await runSite((port) => host.argvFor(port, project, environment), copy.directory, environment);
+
+  for (const ids of [[1], [2], [3, 4, 5, 4], [2]]) {
+    const pages = await Promise.all(ids.map((id) => site.get(`/live?id=${id}`)));
+    expect(pages.map(({ text }) => /<b>.*<\/b>/.exec(text)?.[0])).toEqual(
+      ids.map((id) => `<b>/snippets/${id}/render</b>`),
+    );
+  }
 });
