@@ -8,8 +8,8 @@ import { acceptContinue } from './interim-answers.ts';
 import { TransportError, type TransportOptions } from './transport.ts';
 import { undici } from './undici.ts';
 
-/** undici's request, here as all that needs undici is loaded together. */
-export const request: typeof undici.request = undici.request;
+/** Exported from here as all that needs undici is loaded together. */
+export { undici };
 
 /**
  * Makes undici's dispatcher, which opens and keeps connections: TLS that is always verified, HTTP/2 if the

@@ -35,7 +35,7 @@ export function httpsTransport(options: TransportOptions): Transport {
   return {
     async send({ url, headers, timeout }, signal) {
       // Outside of `try`: a module that is missing is no failure of the network.
-      const { createDispatcher, request } = await loadConnections();
+      const { createDispatcher, undici } = await loadConnections();
       signal.throwIfAborted();
       dispatcher ??= createDispatcher(options, sockets);
 
@@ -47,7 +47,7 @@ export function httpsTransport(options: TransportOptions): Transport {
       const timer = setTimeout(() => end('timeout', lateness), timerLength(timeout));
       let interimAnswers = 0;
       try {
-        const response = await request(url, {
+        const response = await undici.request(url, {
           dispatcher,
           signal: AbortSignal.any([signal, controller.signal]),
           headers: { ...headers, ...requestHeaders },
