@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Rolldown } from 'vite';
 import type { ErrorCode } from '../failures/error-table.ts';
 import { userError } from '../failures/errors.ts';
+import { listPlaces } from '../failures/places.ts';
 import type { WrittenEmbeds } from './find-written.ts';
 import type { SiteSource } from './site-source.ts';
 import { placeIn } from './source-embeds.ts';
@@ -101,7 +102,7 @@ export function checkBundle(
     const isStore = isCollectionStore(id);
     const file = isStore ? 'astro:data-layer-content' : fileOf(id);
     const place = isStore ? 'The store of collections' : placeIn(file, source.folders.root).place;
-    if (!code) warn(file, `${place} ${message}`);
+    if (!code) warn(file, `${place} ${message}${environment === 'ssr' ? onDemandNote(source) : ''}`);
     else entries.push(`${place}\n    ${message}\n`);
     firstCode ??= code;
   }
@@ -111,6 +112,15 @@ export function checkBundle(
   const headline = `${files} embeds where no snippet can be inlined.\n`;
   throw userError(firstCode, [headline, ...entries.sort()].join('\n'));
 }
+
+/** Names the pages that may show an embed of which that is not certain. */
+function onDemandNote(source: SiteSource) {
+  const patterns = onDemandRoutes(source).map(({ pattern }) => pattern);
+  return patterns.length > 0 ? ` Rendered on demand: ${listPlaces(patterns)}.` : '';
+}
+
+const onDemandRoutes = ({ routes }: SiteSource) =>
+  routes.filter(({ isPrerendered, origin }) => !isPrerendered && origin !== 'internal');
 
 /** Matches the module of all entries of collections, and those of its parts with `collectionStorage: 'chunked'`. */
 const collectionStore = /astro:data-layer-content(?:-chunk:.*)?$/;
@@ -129,14 +139,10 @@ const middleware = /(?:virtual:astro:|astro-internal:)middleware/;
 type Reach = 'shown' | 'perhaps' | 'prerendered';
 
 /** Follows the importers of a module up to the pages that are rendered on demand. */
-function reachOf(
-  id: string,
-  context: Rolldown.PluginContext,
-  { folders, routes }: SiteSource,
-  isMixed: boolean,
-): Reach {
-  const onDemand = routes.filter(({ isPrerendered, origin }) => !isPrerendered && origin !== 'internal');
-  const pages = new Set(onDemand.map(({ entrypoint }) => fileOf(join(folders.root, entrypoint))));
+function reachOf(id: string, context: Rolldown.PluginContext, source: SiteSource, isMixed: boolean): Reach {
+  const pages = new Set(
+    onDemandRoutes(source).map(({ entrypoint }) => fileOf(join(source.folders.root, entrypoint))),
+  );
   let reach: Reach = 'prerendered';
 
   // The loop also visits the importers that it adds to the set.

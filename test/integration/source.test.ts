@@ -245,7 +245,7 @@ ${component}
     expect(await site.read('client/still/index.html')).toContain(
       '<p><b>content</b></p><b>content</b><i><b>content</b></i>',
     );
-    expect(output).toMatch(/WARN.*The store of collections mentions an embed/);
+    expect(output).toMatch(/WARN.*The store of collections mentions an embed.* Rendered on demand: \/.+\./);
     expect(output).toMatch(
       /WARN.*src\/posts\/b\.mdx:3 mentions an embed, and is part of what renders pages on demand/,
     );
