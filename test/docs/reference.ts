@@ -134,7 +134,8 @@ const flagNotes: Record<string, string> = {
   inline: 'See [Any generator](any-generator.md).',
   refresh: 'See [Publishing](publishing.md#refresh).',
   watch: 'See [Publishing](publishing.md#watch), and [Push](push.md) for `--listen`.',
-  doctor: 'It makes one request to each base URL.',
+  doctor:
+    'It makes one request to each base URL. It reads no Astro config, and without `[id]`, a 404 of any service may pass.',
   get: 'The content goes to standard output, [byte for byte](security.md#what-is-not-promised) unless it is a terminal.',
 };
 
