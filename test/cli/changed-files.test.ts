@@ -177,6 +177,9 @@ describe('copies of a page and links to it are told, as they change with it,', (
     expect((await site.run('refresh')).exitCode).toBe(0);
     expect((await site.run('check', '--exec', tell())).exitCode).toBe(0);
     expect(told()).toEqual([both]);
+    site.service.put(2, 'changed once more');
+    expect((await site.run('check', '--exec', tell())).exitCode).toBe(0);
+    expect(told()).toEqual([both, both]);
   });
 });
 

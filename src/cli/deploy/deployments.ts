@@ -59,7 +59,9 @@ export async function needsDeploy({ recordFile, manifest }: Project): Promise<bo
 export async function markForDeploy(project: Project, changedFiles: ChangedFiles): Promise<void> {
   const { recordFile, manifest } = project;
   const deployed = (await readDeployed(recordFile)) ?? assumeDeployed(manifest);
-  const marked = Object.fromEntries(changedFiles?.map(({ file }) => [file, '']) ?? []);
+  const copies = new Map(manifest?.files.map((file) => [file.name, file.copies ?? []]));
+  const names = changedFiles?.flatMap(({ file }) => [file, ...(copies.get(file) ?? [])]);
+  const marked = Object.fromEntries(names?.map((name) => [name, '']) ?? []);
   const files = { ...deployed.files, ...marked };
   writeDeployed(recordFile, { ...deployed, builtAt: changedFiles && deployed.builtAt, files });
 }
