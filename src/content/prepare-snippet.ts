@@ -101,7 +101,12 @@ export async function prepareSnippet(
 
 /** The text of a snippet as a URL, by the rules for the links in snippets. @throws SiteError `script-refused` */
 function urlOf(text: string, request: SnippetRequest, { links, scripts, sanitize }: ContentRules) {
-  const url = links ? adaptLink(text.trim(), true, links) : text.trim();
+  // Browsers drop line breaks and tabs in a URL, and encode spaces, which would end the URL in a `srcset`.
+  const written = text
+    .trim()
+    .replace(/[\t\n\r]/g, '')
+    .replaceAll(' ', '%20');
+  const url = links ? adaptLink(written, true, links) : written;
   if (!runsAsUrl(url)) return url;
   if (scripts === 'strip') return '';
   // A site that sanitizes does not trust its authors, and its sanitizer has not seen that the text is a URL.
