@@ -511,6 +511,8 @@ export class Scheduler {
 
     if (decision === 'retry') {
       job.recordFailure(route, now, isConclusive);
+      // A service that answers others, and asks for no pause, is not waited for: with one slot, it is just slow.
+      if (isConclusive && endpoint.heldUntil <= now) this.#waitingSince = now;
       // Waits, so that all failures of this moment are noted before one is judged: they may show an outage.
       await new Promise<void>(onNextTurn);
     } else {
