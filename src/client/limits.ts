@@ -10,8 +10,9 @@ export interface PublicLimits {
   readonly attemptTimeout: number;
   /**
    * The time for all requests for one snippet and the pauses between them. Waiting for its turn does not
-   * count, nor for a service that asks to wait or gives no answer. Also the longest time in which no snippet
-   * arrives or fails by itself, for whatever reasons: then all that are missing fail. @default 120_000
+   * count, nor for a service that asks to wait or gives no answer. Also the longest wait for the next
+   * snippet, for whatever reasons: then all that are missing fail. Requests that fail while the service answers
+   * others do not count, unless it asks to wait. @default 120_000
    */
   readonly deadline: number;
   /** The longest `Retry-After` to wait for. Beyond it, a snippet fails at once. @default 60_000 */

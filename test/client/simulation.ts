@@ -42,8 +42,6 @@ export interface SimulatedRun {
   fetched: Set<number>;
   /** The errors of the others. */
   failed: Map<number, SnippetError>;
-  /** When each snippet arrived or failed, in simulated milliseconds. */
-  settledAt: number[];
   /** How long it took, in simulated milliseconds. */
   milliseconds: number;
   requests: Record<Variant, number>;
@@ -119,7 +117,6 @@ export async function simulate({
   );
   const fetched = new Set<number>();
   const failed = new Map<number, SnippetError>();
-  const settledAt: number[] = [];
   const get = async (id: number) => {
     try {
       await client.fetch(createRequest(id));
@@ -128,12 +125,11 @@ export async function simulate({
       if (!(error instanceof SnippetError)) throw error;
       failed.set(id, error);
     }
-    settledAt.push(clock.advanced());
   };
   await Promise.all(ids.map(get));
   const milliseconds = clock.advanced();
   await client.close();
-  return { fetched, failed, settledAt, milliseconds, requests, most, notices };
+  return { fetched, failed, milliseconds, requests, most, notices };
 }
 
 const baseUrls = {

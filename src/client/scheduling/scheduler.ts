@@ -112,10 +112,13 @@ export class Scheduler {
   #alarmAt = Infinity;
 
   /**
-   * When a snippet was last answered, or failed by its own attempts, while others were waited for, or since when
-   * any is waited for, in milliseconds since the epoch. The limit `deadline` also ends a wait without either.
+   * When a snippet was last answered while others were waited for, or since when any is waited for, in
+   * milliseconds since the epoch; later by the time of requests that do not count as waiting. The limit
+   * `deadline` also ends a wait without any answer.
    */
   #waitingSince = -Infinity;
+  /** Up to when requests were taken out of the wait, in milliseconds since the epoch. */
+  #uncountedUntil = -Infinity;
   /** When the last job ended, in milliseconds since the epoch. */
   #idleSince = -Infinity;
 
@@ -175,8 +178,6 @@ export class Scheduler {
       return await unlessAborted(job.signal, attempts);
     } catch (error) {
       this.#withdraw(job);
-      // With few slots, snippets that fail one after the other are progress, as those that arrive are.
-      if (error === job.lastError && !job.signal.aborted) this.#waitingSince = clock.now();
       if (error instanceof SnippetError) this.#noteFailedSnippet(request, error.code);
       throw error;
     } finally {
@@ -207,6 +208,12 @@ export class Scheduler {
     this.#waitingSince += idle;
     // After a wait that was too long, later jobs still get one request: the service may be back.
     this.#allowRequest(now);
+  }
+
+  /** Takes the time of a request out of the wait. Requests overlap, and each moment counts once. */
+  #uncount(startedAt: number, now: number) {
+    this.#waitingSince += now - Math.max(startedAt, this.#uncountedUntil);
+    this.#uncountedUntil = now;
   }
 
   /** Makes sure that there is time for a request before the wait ends. */
@@ -511,13 +518,15 @@ export class Scheduler {
 
     if (decision === 'retry') {
       job.recordFailure(route, now, isConclusive);
-      // A service that answers others, and asks for no pause, is not waited for: with one slot, it is just slow.
-      if (isConclusive && endpoint.heldUntil <= now) this.#waitingSince = now;
+      // Where one snippet after the other fails, a service that answers others is at work, and nobody waits.
+      const isAtWork = isConclusive && result.code !== 'timeout' && endpoint.heldUntil <= now;
+      if (isAtWork) this.#uncount(startedAt, now);
       // Waits, so that all failures of this moment are noted before one is judged: they may show an outage.
       await new Promise<void>(onNextTurn);
     } else {
       job.recordAnswer();
       this.#waitingSince = now;
+      this.#uncountedUntil = now;
     }
 
     if (!result.code) {
