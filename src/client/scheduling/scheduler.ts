@@ -10,6 +10,7 @@ import type { Attempt, Endpoint } from './endpoint.ts';
 import { Job, type JobResult, type Route } from './job.ts';
 import type { Counts, Notice } from './notice.ts';
 import { chooseRoute, decisionFor, nextWait, probeDelay, type RetryDecision } from './retry-policy.ts';
+import { WaitLimit } from './wait-limit.ts';
 
 interface SchedulerOptions {
   /** Counts what this scheduler does, on top of what others of the client did. */
@@ -47,8 +48,6 @@ interface JudgedResult {
 const maxProbeCandidates = 10;
 /** After how many milliseconds without any answer the user is told. */
 const outageNoticeDelay = 2_000;
-/** How late a timer may be, in milliseconds, before something must have blocked the event loop. */
-const usualLateness = 1_000;
 /** The error codes that a wrong base URL, certificate authority or proxy leads to. */
 const setupErrorCodes = new Set<SnippetErrorCode>(['no-route', 'redirect', 'certificate', 'invalid-options']);
 
@@ -85,7 +84,8 @@ const setupFailuresAllowed = 9;
  * endpoint is neither down nor given up. All other failures say nothing about their snippets. An answer is
  * always conclusive; so is every failure if there is no patience.
  *
- * Policy is elsewhere: retry-policy.ts decides when a snippet is given up, {@link Endpoint} what is down.
+ * Policy is elsewhere: retry-policy.ts decides when a snippet is given up, {@link Endpoint} what is down,
+ * {@link WaitLimit} how long the run waits for the next answer.
  */
 export class Scheduler {
   readonly counts: Counts;
@@ -111,16 +111,8 @@ export class Scheduler {
   /** When that timer fires, in milliseconds since the epoch; `Infinity` if it is not set. */
   #alarmAt = Infinity;
 
-  /**
-   * When a snippet was last answered while others were waited for, or since when any is waited for, in
-   * milliseconds since the epoch; later by the time of requests that do not count as waiting. The limit
-   * `deadline` also ends a wait without any answer.
-   */
-  #waitingSince = -Infinity;
-  /** Up to when requests were taken out of the wait, in milliseconds since the epoch. */
-  #uncountedUntil = -Infinity;
-  /** When the last job ended, in milliseconds since the epoch. */
-  #idleSince = -Infinity;
+  /** When to end all jobs, as none was answered for too long. */
+  readonly #waitLimit: WaitLimit;
 
   /** When the first request since the last answer that failed was sent, in milliseconds since the epoch. */
   #failingSince = Infinity;
@@ -141,6 +133,7 @@ export class Scheduler {
   constructor(options: SchedulerOptions) {
     this.#options = options;
     this.counts = options.counts;
+    this.#waitLimit = new WaitLimit(options.limits);
     this.#concurrency = Math.min(initialConcurrency, options.maxConcurrency());
   }
 
@@ -163,7 +156,7 @@ export class Scheduler {
     this.#closed.signal.throwIfAborted();
     const { clock, limits } = this.#options;
     const job = new Job(request, endpoints, clock.now(), signal);
-    if (this.#jobs.size === 0) this.#becomeBusy(job.createdAt);
+    if (this.#jobs.size === 0) this.#waitLimit.resume(job.createdAt);
     this.#jobs.add(job);
 
     try {
@@ -189,46 +182,18 @@ export class Scheduler {
   /** Fails all snippets that are being fetched, and all later ones, with this error. */
   close(error: SnippetError): void {
     this.#closed.abort(error);
-    this.#endAllJobs(error);
+    this.#endAllJobs(() => error);
   }
 
-  #endAllJobs(reason: unknown) {
+  /** Ends all jobs. @param reasonFor the error that the caller of a job gets. */
+  #endAllJobs(reasonFor: (job: Job) => unknown) {
     this.#untried = [];
     this.#retrying = [];
-    for (const { controller } of this.#jobs) controller.abort(reason);
-  }
-
-  /** Starts the wait for an answer, or resumes it: several waits in a row count as one. */
-  #becomeBusy(now: number) {
-    const idle = now - this.#idleSince;
-    if (idle >= this.#options.limits.deadline) {
-      this.#waitingSince = now;
-      return;
-    }
-    this.#waitingSince += idle;
-    // After a wait that was too long, later jobs still get one request: the service may be back.
-    this.#allowRequest(now);
-  }
-
-  /** Takes the time of a request out of the wait. Requests overlap, and each moment counts once. */
-  #uncount(startedAt: number, now: number) {
-    this.#waitingSince += now - Math.max(startedAt, this.#uncountedUntil);
-    this.#uncountedUntil = now;
-  }
-
-  /** Makes sure that there is time for a request before the wait ends. */
-  #allowRequest(now: number) {
-    const { deadline, attemptTimeout } = this.#options.limits;
-    this.#waitingSince = Math.max(this.#waitingSince, now - Math.max(0, deadline - attemptTimeout));
-  }
-
-  /** After Vite has blocked the event loop, so that no answer could arrive, the wait does not end at once. */
-  #noteLateness(dueAt: number, now: number) {
-    if (now > dueAt + usualLateness) this.#allowRequest(now);
+    for (const job of this.#jobs) job.controller.abort(reasonFor(job));
   }
 
   #becomeIdle() {
-    this.#idleSince = this.#options.clock.now();
+    this.#waitLimit.pause(this.#options.clock.now());
     this.#endAlarm();
     // The time without an answer starts anew for later snippets, unless the service is given up already.
     if (!this.#options.endpoints.some(({ isGivenUp }) => isGivenUp)) this.#failingSince = Infinity;
@@ -241,7 +206,9 @@ export class Scheduler {
 
     const isSetupWrong = (this.#setupFailures?.size ?? 0) > setupFailuresAllowed;
     if (!isSetupWrong && decisionFor(code) !== 'end') return;
-    this.#endAllJobs(new SnippetError('aborted', 'not asked for: every request would fail the same way.'));
+    const reason = 'not asked for: every request would fail the same way.';
+    const error = new SnippetError('aborted', reason);
+    this.#endAllJobs(() => error);
   }
 
   /** Puts a job into a waiting list. Resolves or rejects with the outcome of its next attempt. */
@@ -282,7 +249,7 @@ export class Scheduler {
         this.#dispatch(this.#options.clock.now());
       } catch (error) {
         // Throwing inside setImmediate would crash Node, so the waiting jobs fail instead.
-        this.#endAllJobs(error);
+        this.#endAllJobs(() => error);
       }
     });
   }
@@ -293,7 +260,7 @@ export class Scheduler {
    */
   #dispatch(now: number) {
     const { endpoints } = this.#options;
-    if (now >= this.#waitEndsAt) return this.#endWait();
+    if (now >= this.#waitLimit.endsAt) return this.#endWait();
     this.#refuseJobs(now);
     this.#announceOutage(now);
     for (const endpoint of endpoints) this.#sendProbe(endpoint, now);
@@ -341,23 +308,15 @@ export class Scheduler {
     return !mayFallBack;
   }
 
-  /** When a wait without any answer ends, in milliseconds since the epoch. */
-  get #waitEndsAt() {
-    return this.#waitingSince + this.#options.limits.deadline;
-  }
-
   /** Fails all jobs, since none was answered for too long, for whatever reasons. */
   #endWait() {
     const { endpoints, limits } = this.#options;
     const { lastFailure } = endpoints.find((endpoint) => endpoint.lastFailure) ?? {};
     const cause = lastFailure ? `; the last request failed: ${describeAttempt(lastFailure)}` : '';
     const reason = `no snippet has arrived for ${formatDuration(limits.deadline, 'long')}${cause}`;
-    this.#untried = [];
-    this.#retrying = [];
-    for (const { controller, request, attempts, lastError } of this.#jobs) {
-      const fields = { snippetId: request.id, attempts };
-      controller.abort(lastError ?? new SnippetError('unavailable', reason, fields));
-    }
+    this.#endAllJobs(({ request, attempts, lastError }) => {
+      return lastError ?? new SnippetError('unavailable', reason, { snippetId: request.id, attempts });
+    });
   }
 
   /** Fails waiting jobs whose endpoint asks for too long a pause, or is given up. */
@@ -387,7 +346,7 @@ export class Scheduler {
     const pause = heldUntil - now;
     const isGivenUp = routes.every(({ endpoint }) => endpoint.isGivenUp);
     if (pause > 0 && !isGivenUp) {
-      const timeLeft = Math.min(limits.deadline - job.spent, this.#waitEndsAt - now);
+      const timeLeft = Math.min(limits.deadline - job.spent, this.#waitLimit.endsAt - now);
       if (pause <= limits.retryAfter && pause < timeLeft) return undefined;
       return new SnippetError('rate-limited', `the service asks to wait ${formatDuration(pause)}`, fields);
     }
@@ -453,7 +412,7 @@ export class Scheduler {
   /** Makes a probe that no job waits for: it repeats a request that was answered before. */
   #repeatAnswered(request: SnippetRequest, endpoint: Endpoint, startedAt: number) {
     this.counts.retries += 1;
-    const timeout = Math.min(this.#options.limits.attemptTimeout, this.#waitEndsAt - startedAt);
+    const timeout = Math.min(this.#options.limits.attemptTimeout, this.#waitLimit.endsAt - startedAt);
     const attempt = { request, endpoint, isProbe: true, isFirst: false, startedAt, timeout };
     // `#send` rejects only when the client is closed, and then nobody waits for this result.
     this.#send(attempt, this.#closed.signal).catch(() => {});
@@ -478,13 +437,13 @@ export class Scheduler {
       consider(this.#failingSince + outageNoticeDelay);
     }
     // Requests in progress end in time by themselves. What is due later is not waited for.
-    if (nextAt !== Infinity) consider(this.#waitEndsAt);
+    if (nextAt !== Infinity) consider(this.#waitLimit.endsAt);
     if (nextAt >= this.#alarmAt) return;
 
     this.#endAlarm();
     this.#alarmAt = nextAt;
     const ring = () => {
-      this.#noteLateness(nextAt, clock.now());
+      this.#waitLimit.noteLateness(nextAt, clock.now());
       this.#endAlarm();
       this.#schedule();
     };
@@ -506,7 +465,7 @@ export class Scheduler {
     const { endpoint } = route;
     const { variant } = endpoint;
     const isFirst = job.attempts === 0;
-    const timeout = Math.min(attemptTimeout, deadline - job.spent, this.#waitEndsAt - startedAt);
+    const timeout = Math.min(attemptTimeout, deadline - job.spent, this.#waitLimit.endsAt - startedAt);
     if (isFirst) job.startedAt = startedAt;
     job.attempts += 1;
     if (route.failures > 0) this.counts.retries += 1;
@@ -520,13 +479,12 @@ export class Scheduler {
       job.recordFailure(route, now, isConclusive);
       // Where one snippet after the other fails, a service that answers others is at work, and nobody waits.
       const isAtWork = isConclusive && result.code !== 'timeout' && endpoint.heldUntil <= now;
-      if (isAtWork) this.#uncount(startedAt, now);
+      if (isAtWork) this.#waitLimit.exclude(startedAt, now);
       // Waits, so that all failures of this moment are noted before one is judged: they may show an outage.
       await new Promise<void>(onNextTurn);
     } else {
       job.recordAnswer();
-      this.#waitingSince = now;
-      this.#uncountedUntil = now;
+      this.#waitLimit.restart(now);
     }
 
     if (!result.code) {
@@ -565,7 +523,7 @@ export class Scheduler {
     });
 
     const now = clock.now();
-    this.#noteLateness(attempt.startedAt + attempt.timeout, now);
+    this.#waitLimit.noteLateness(attempt.startedAt + attempt.timeout, now);
     const decision = result.code && decisionFor(result.code);
     let isConclusive = true;
     if (decision === 'retry') isConclusive = this.#noteFailure(attempt, result, now);
