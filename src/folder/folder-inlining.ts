@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, rmSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { userError } from '../failures/errors.ts';
-import { contains, shownPath } from '../files/paths.ts';
+import { contains, realPathOf, shownPath } from '../files/paths.ts';
 import { isTemporary } from '../files/write.ts';
 import type { GeneratedSite } from '../inlining/generated-site.ts';
 import { distinctFiles, type ListedFiles, listSiteFiles, type SiteFile } from '../output/site-files.ts';
@@ -53,7 +53,7 @@ export function listFiles(inlining: FolderInlining): FolderFiles {
 
 /** Checks the folders. @throws UserError if one is inside the other, or the record would be published */
 export function refuseFolders({ cwd, from, to, manifestFile }: FolderInlining): void {
-  const output = existsSync(to) ? realpathSync(to) : to;
+  const output = realPathOf(to);
   const input = realpathSync(from);
   if (from !== to && (contains(input, output) || contains(output, input))) {
     throw userError(

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { type UserError, userError } from '../failures/errors.ts';
-import { contains, shownPath } from '../files/paths.ts';
+import { contains, realPathOf, shownPath } from '../files/paths.ts';
 import { forEachYielding } from '../files/turns.ts';
 import { writeError } from '../files/write.ts';
 import { refuseMisread } from '../output/site-files.ts';
@@ -41,7 +41,7 @@ export function listOtherFiles(
   stagedNames: ReadonlySet<string>,
 ): OtherFile[] {
   const input = realpathSync(from);
-  const output = existsSync(to) ? realpathSync(to) : to;
+  const output = realPathOf(to);
   const stagedFolders = new Set([...stagedNames].flatMap(foldersOf));
   const others: OtherFile[] = [];
 

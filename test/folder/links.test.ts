@@ -160,6 +160,14 @@ describe.skipIf(process.platform === 'win32')('inline --output with symbolic lin
     expect([page, source]).toEqual([before['out/a.html'], embed(1)]);
   });
 
+  test('refuses an output that a link to a folder above it puts inside of the folder, and makes nothing', async () => {
+    const folder = await linkedFolder({ 'site/a.html': embed(1) }, { link: 'site' });
+    expect(await runs(folder, ['inline', 'site', '--output', 'link/out'], 2)).toContain(
+      'The output folder link/out and site overlap.',
+    );
+    expect(await folder.files('site')).toEqual({ 'a.html': embed(1) });
+  });
+
   test('refuses a folder in the place of a page or another file, and writes nothing', async () => {
     for (const [name, content] of [
       ['x.html', embed(1)],
