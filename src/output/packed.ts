@@ -1,32 +1,14 @@
 import { createReadStream, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import type { Transform } from 'node:stream';
-import zlib from 'node:zlib';
-import { overlaps, piecesOf, statsOf } from '../files/read.ts';
+import { createInflateRaw } from 'node:zlib';
+import { firstBytesOf, overlaps, piecesOf, statsOf } from '../files/read.ts';
+import { brotli, type CompressionFormat, gzip, zstandard } from './compression-formats.ts';
 
 /** Pieces are much larger than the end that two of them share. */
 const unpackedSize = 1024 * 1024;
 
-/** A way in which bytes are compressed. */
-interface Compression {
-  /** Decompresses bytes at once: many times faster than a stream, for the small files that most are. */
-  decode(bytes: Buffer, options: { maxOutputLength: number }): Buffer;
-  createDecoder(options: { chunkSize: number }): Transform;
-}
-
-const gzip: Compression = { decode: zlib.gunzipSync, createDecoder: zlib.createGunzip };
-const zstandard: Compression = {
-  decode: zlib.zstdDecompressSync,
-  createDecoder: zlib.createZstdDecompress,
-};
-const brotli: Compression = {
-  decode: zlib.brotliDecompressSync,
-  createDecoder: zlib.createBrotliDecompress,
-};
-const deflate: Compression = { decode: zlib.inflateRawSync, createDecoder: zlib.createInflateRaw };
-
 /** The bytes with which compressed files begin, whatever their names. Brotli has none. */
-const signatures: [bytes: Buffer, compression: Compression][] = [
+const signatures: [bytes: Buffer, format: CompressionFormat][] = [
   [Buffer.from([0x1f, 0x8b, 0x08]), gzip],
   [Buffer.from([0x28, 0xb5, 0x2f, 0xfd]), zstandard],
 ];
@@ -37,37 +19,37 @@ const zipSignature = Buffer.from([0x50, 0x4b, 0x03, 0x04]);
 const startsWith = (bytes: Buffer, signature: Buffer) =>
   bytes.subarray(0, signature.length).equals(signature);
 
-const compressionOf = (name: string, start: Buffer) =>
+const formatOf = (name: string, start: Buffer): CompressionFormat | undefined =>
   signatures.find(([signature]) => startsWith(start, signature))?.[1] ??
   (extname(name).toLowerCase() === '.br' ? brotli : undefined);
 
 /** Whether a file is compressed: by its first bytes or, for Brotli, by its extension. */
 export const isPacked = (name: string, start: Buffer): boolean =>
-  startsWith(start, zipSignature) || compressionOf(name, start) !== undefined;
+  startsWith(start, zipSignature) || formatOf(name, start) !== undefined;
 
 /**
  * Decompresses a file in pieces, each of which starts with the end of the previous one. Of a ZIP archive, each file is
  * decompressed. What is compressed once more inside stays so, and damaged bytes end the file that they are in.
  */
 export async function* unpackedPiecesOf(file: string): AsyncGenerator<Buffer, void, unknown> {
-  const [start = Buffer.alloc(0)] = piecesOf(file, 0);
+  const start = firstBytesOf(file);
   if (startsWith(start, zipSignature)) {
-    for (const offset of deflatedIn(file)) yield* decodeFrom(file, deflate, offset);
+    for (const offset of deflatedIn(file)) yield* decodeFrom(file, createInflateRaw, offset);
     return;
   }
-  const compression = compressionOf(file, start) ?? brotli;
-  if ((statsOf(file)?.size ?? 0) > unpackedSize) return yield* decodeFrom(file, compression);
+  const { decode, createDecoder } = formatOf(file, start) ?? brotli;
+  if ((statsOf(file)?.size ?? 0) > unpackedSize) return yield* decodeFrom(file, createDecoder);
   try {
-    yield compression.decode(readFileSync(file), { maxOutputLength: 16 * unpackedSize });
+    yield decode(readFileSync(file), { maxOutputLength: 16 * unpackedSize });
   } catch {
     // Damaged, or longer than that: a stream also yields what comes before the damage.
-    yield* decodeFrom(file, compression);
+    yield* decodeFrom(file, createDecoder);
   }
 }
 
 async function* decodeFrom(
   file: string,
-  { createDecoder }: Compression,
+  createDecoder: CompressionFormat['createDecoder'],
   start = 0,
 ): AsyncGenerator<Buffer, void, unknown> {
   const decoder = createDecoder({ chunkSize: unpackedSize });
