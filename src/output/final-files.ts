@@ -4,6 +4,7 @@ import { fileKind } from '../files/file-kind.ts';
 import { statsOf } from '../files/read.ts';
 import { forEachYielding } from '../files/turns.ts';
 import { hashOf, type Manifest, type RecordedFile } from '../record/manifest.ts';
+import { canonicalPath } from '../settings/site-urls.ts';
 import { type FileStats, toFileState } from './file-states.ts';
 import type { OutputListing } from './output-listing.ts';
 import type { SiteFile } from './site-files.ts';
@@ -118,7 +119,7 @@ function findMoved(
   );
   for (const { recorded } of displaced) {
     const sameBytes = filesByHash.get(recorded.hash) ?? [];
-    const target = sameBytes.find(({ name }) => routeOf(name) === routeOf(recorded.name)) ?? sameBytes[0];
+    const target = sameBytes.find(({ name }) => pageOf(name) === pageOf(recorded.name)) ?? sameBytes[0];
     if (!target) continue;
     moved.set(recorded, target);
     sameBytes.splice(sameBytes.indexOf(target), 1);
@@ -126,5 +127,6 @@ function findMoved(
   return moved;
 }
 
-/** What pages of one URL have in common: `about` for `about.html` and `about/index.html`. */
-const routeOf = (name: string) => name.replace(/(?:(?:^|\/)index)?\.\w+$/, '');
+/** What the files of one page have in common: `about` for `about.html` and `about/index.html`. */
+const pageOf = (name: string) =>
+  canonicalPath(name, fileKind(name) === 'html', { trailingSlash: 'never', format: 'file' });
