@@ -2,7 +2,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { shownPath } from '../files/paths.ts';
 import { statsOf } from '../files/read.ts';
-import type { Manifest, RecordedFile } from '../record/manifest.ts';
+import { hashOf, type Manifest, type RecordedFile } from '../record/manifest.ts';
 import { compressionFormats } from './compression-formats.ts';
 import { OutputListing } from './output-listing.ts';
 import type { SiteFile } from './site-files.ts';
@@ -63,6 +63,7 @@ export function listEarlierCopy(root: string, output: string): OutputListing {
 /**
  * Finds the copy of the output that @astrojs/vercel has made in a build.
  *
+ * @param files the pages on record, with their sizes and hashes at the end of the build
  * @param earlier what was in the folder of the copy when snippets were inlined: another build's
  */
 export function findCopies(
@@ -73,12 +74,11 @@ export function findCopies(
 ): string[] {
   const folder = adapterCopy(root, output);
   if (folder === undefined) return [];
-  const isCopied = ({ name }: RecordedFile) => {
+  const isCopied = ({ name, size, hash }: RecordedFile) => {
     const copy = join(folder, name);
     const stats = statsOf(copy);
-    if (!stats || earlier.isAsListed(name, stats)) return false;
-    const page = join(output, name);
-    return existsSync(page) && readFileSync(copy).equals(readFileSync(page));
+    if (stats?.size !== size || earlier.isAsListed(name, stats)) return false;
+    return hashOf(readFileSync(copy)) === hash;
   };
   return files.some(isCopied) ? [folder] : [];
 }
