@@ -59,7 +59,13 @@ export function isLockAbandoned({ file, work, host, pid, started }: LockHolder):
   if (host !== hostname()) return fileSystemTime(file) - (statsOf(file)?.mtimeMs ?? 0) > abandonedAfter;
   // A program that builds again still holds the lock of its failed build, so its own lock is abandoned.
   const isOwnBuild = work === 'build' && pid === process.pid;
-  return !isAlive(pid) || startTimeOf(pid) !== started || isOwnBuild;
+  return !isAlive(pid) || isLaterProcess(pid, started) || isOwnBuild;
+}
+
+/** Whether a pid belongs to a later process now. Systems may hide when the processes of others started. */
+function isLaterProcess(pid: number, started: string | undefined): boolean {
+  const startedNow = startTimeOf(pid);
+  return started !== undefined && startedNow !== undefined && started !== startedNow;
 }
 
 /**

@@ -127,7 +127,9 @@ const pollInterval = 100;
 export async function waitUntilFree(lock: Lock, options: WaitOptions): Promise<void> {
   const { log, refuse, clock, signal } = options;
   let isLogged = false;
-  for (let holder = lock.holder(); holder; holder = lock.holder()) {
+  // Looking at the holder's own file is cheap, while finding a holder may search a large folder.
+  const isStillHeld = ({ file, token }: LockHolder) => holderOf(file)?.token === token;
+  for (let holder = lock.holder(); holder; holder = isStillHeld(holder) ? holder : lock.holder()) {
     refuse?.(holder);
     if (!isLogged) log(`Waiting for ${describeHolder(holder)}.`);
     isLogged = true;
@@ -172,6 +174,8 @@ function writeNew(file: string, text: string): boolean {
     return true;
   } catch (error) {
     if (hasErrorCode(error, 'EEXIST')) return false;
+    // A full disk leaves an empty file, which would count as the lock of another machine.
+    rmSync(file, { force: true });
     throw error;
   }
 }

@@ -14,8 +14,9 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { takeLock } from '../../src/record/lock.ts';
-import type { LockHolder } from '../../src/record/lock-holder.ts';
+import { systemClock } from '../../src/client/clock.ts';
+import { fileLock, takeLock, waitUntilFree } from '../../src/record/lock.ts';
+import { holderOf, type LockHolder } from '../../src/record/lock-holder.ts';
 import { OutputLock } from '../../src/record/output-lock.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'output-lock-'));
@@ -48,6 +49,7 @@ test.for<LockCase>([
   ['from a process that is gone', {}, 0, true],
   ['not from a process that runs, however silent', running, 1e6, false],
   ['from another process with its pid', { ...running, started: '1' }, 0, true],
+  ['not from a process that runs and whose start is not known', { pid: process.ppid }, 1e6, false],
   ['from a build of this process that failed', own, 0, true],
   ['not from a refresh of this process', { ...own, work: 'refresh' }, 1e6, false],
   ['not from another host that was active just now', { host: 'build-2' }, 29_000, false],
@@ -92,6 +94,36 @@ test('an abandoned lock that cannot be removed is an error instead of an endless
   expect(stdout).toContain(`${file} could not be written: `);
   expect(stdout).toContain('EPERM');
   expect(stdout).toContain('The lock of a process that has ended is still there.');
+});
+
+test.skipIf(process.platform === 'win32')('a lock that a full disk cuts off is not left behind', async () => {
+  const file = join(folder, 'cut-off.lock');
+  const program = `
+    const { takeLock } = await import(${JSON.stringify(import.meta.resolve('../../src/record/lock.ts'))});
+    try { takeLock(${JSON.stringify(file)}, 'build'); } catch (error) { console.log(error.code); }`;
+  // A limit of the size of files fails as a full disk does: the file is made, and cannot be written.
+  const limited = [
+    '-c',
+    'ulimit -f 0; "$0" --input-type=module --eval "$1" | cat',
+    process.execPath,
+    program,
+  ];
+  const { stdout } = await promisify(execFile)('sh', limited, { timeout: 60_000 });
+  expect(stdout).toBe('EFBIG\n');
+  expect(existsSync(file)).toBe(false);
+});
+
+test('while a lock is held, waiting for it looks at its own file alone', async () => {
+  const file = join(folder, 'awaited.lock');
+  const held = take(file, 'refresh');
+  const lock = { ...fileLock(file), holder: vi.fn(() => holderOf(file)) };
+  let waits = 0;
+  const wait = async () => {
+    waits += 1;
+    if (waits === 3) held.release();
+  };
+  await waitUntilFree(lock, { log() {}, clock: { ...systemClock, wait } });
+  expect([waits, lock.holder.mock.calls.length]).toEqual([3, 2]);
 });
 
 test('releasing a lock that cannot be removed does not throw', async () => {
