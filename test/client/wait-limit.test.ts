@@ -62,3 +62,11 @@ test.for<[name: string, end: number, events: (wait: WaitLimit) => void]>([
 ])('a wait %s ends after %s s', ([, end, events]) => {
   expect(endAfter(events)).toBe(end);
 });
+
+test('a wait is never longer than the limit, also after a request that something has blocked for longer', () => {
+  const wait = new WaitLimit({ ...defaultLimits, deadline: 20_000 });
+  wait.resume(at(0));
+  wait.noteLateness(at(15), at(100));
+  wait.exclude(at(0), at(100));
+  expect(wait.endsAt).toBe(at(120));
+});

@@ -59,7 +59,9 @@ export class WaitLimit {
 
   /** Takes the time of a request out of the wait. Requests overlap, and each moment counts once. */
   exclude(startedAt: number, now: number): void {
-    this.#startedAt += now - Math.max(startedAt, this.#excludedUntil);
+    const time = now - Math.max(startedAt, this.#excludedUntil);
+    // The wait may have got time for a request that was late, so the same time would count twice.
+    this.#startedAt = Math.min(this.#startedAt + time, now);
     this.#excludedUntil = now;
   }
 
