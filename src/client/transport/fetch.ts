@@ -2,15 +2,9 @@ import { timerLength, unlessAborted } from '../clock.ts';
 import { initialConcurrency } from '../limits.ts';
 import { SnippetError } from '../snippet-error.ts';
 import { environmentVariable, findProxy } from './environment.ts';
-import { toTransportError } from './network-errors.ts';
-import {
-  isCloseDelimited,
-  requestHeaders,
-  type Transport,
-  TransportError,
-  type TransportOptions,
-  toHttpResponse,
-} from './transport.ts';
+import { Exchange } from './exchange.ts';
+import { silenceError, tooLargeError, toTransportError } from './network-errors.ts';
+import { type Transport, TransportError, type TransportOptions } from './transport.ts';
 
 /**
  * Makes a transport over the platform's `fetch`, for every platform but Node: workers, Bun and Deno. The platform has
@@ -20,30 +14,26 @@ import {
  * if the platform would not verify certificates.
  */
 export function fetchTransport(options: TransportOptions): Transport {
-  const { limits, server = 'the service', refuseCloseDelimited } = options;
+  const { limits } = options;
   refuseWhatFetchLacks(options);
   const closed = new AbortController();
 
   return {
-    async send({ url, headers, timeout }, signal) {
+    async send(request, signal) {
       // Code may change the environment at any time, and Bun reads it for each connection.
       refuseUnverified();
-      const controller = new AbortController();
-      const end = (kind: TransportError['kind'], reason: string) =>
-        controller.abort(new TransportError(kind, reason));
-      const endLate = (reason: string) => end('timeout', reason);
-      const silence = `${server} sent nothing for ${limits.idleTimeout / 1000} s`;
-      const lateness = `no complete answer within ${Math.round(timeout) / 1000} s`;
-      const timer = setTimeout(endLate, timerLength(timeout), lateness);
-      let idleTimer = setTimeout(endLate, timerLength(limits.idleTimeout), silence);
-      const ended = AbortSignal.any([signal, controller.signal, closed.signal]);
+      const exchange = new Exchange(request, options, [signal, closed.signal]);
+      const { server, headers, signal: ended } = exchange;
+      const endSilent = () => exchange.end(silenceError(limits, server));
+      const startIdleTimer = () => setTimeout(endSilent, timerLength(limits.idleTimeout));
+      let idleTimer = startIdleTimer();
 
       /** Waits for the platform. What is thrown anywhere else is an error of code. */
       const wait = async <T>(work: Promise<T>): Promise<T> => {
         try {
           const result = await unlessAborted(ended, work);
           clearTimeout(idleTimer);
-          idleTimer = setTimeout(endLate, timerLength(limits.idleTimeout), silence);
+          idleTimer = startIdleTimer();
           return result;
         } catch (error) {
           ended.throwIfAborted();
@@ -52,12 +42,8 @@ export function fetchTransport(options: TransportOptions): Transport {
       };
 
       try {
-        const init = {
-          headers: { ...headers, ...requestHeaders },
-          redirect: 'manual',
-          signal: ended,
-        } as const;
-        const response = await wait(fetch(new Request(url, init)));
+        const init = { headers, redirect: 'manual', signal: ended } as const;
+        const response = await wait(fetch(new Request(request.url, init)));
         const reader = response.body?.getReader();
         const chunks: Uint8Array<ArrayBuffer>[] = [];
         for (let length = 0; reader; ) {
@@ -66,17 +52,14 @@ export function fetchTransport(options: TransportOptions): Transport {
           chunks.push(value);
           length += value.byteLength;
           if (length <= limits.bodyBytes) continue;
-          end('too-large', `the answer is longer than ${limits.bodyBytes} bytes`);
+          exchange.end(tooLargeError(limits));
           ended.throwIfAborted();
         }
         const header = (name: string) => firstValue(response.headers.get(name) ?? undefined);
-        if (refuseCloseDelimited && response.status === 200 && isCloseDelimited(header)) {
-          throw new TransportError('network', `${server} did not say where its answer ends`);
-        }
         const body = new Uint8Array(await new Blob(chunks).arrayBuffer());
-        return toHttpResponse(response.status, header, body);
+        return exchange.toResponse(response.status, header, body);
       } finally {
-        clearTimeout(timer);
+        exchange.close();
         clearTimeout(idleTimer);
       }
     },

@@ -1,22 +1,15 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Dispatcher } from 'undici';
-import { timerLength } from '../clock.ts';
 import { initialConcurrency } from '../limits.ts';
 import { nodeFlaw } from '../node-version.ts';
 import { SnippetError } from '../snippet-error.ts';
 import { rememberFetch } from './built-in-fetch.ts';
+import { Exchange } from './exchange.ts';
 import { fetchTransport } from './fetch.ts';
 import { maxInterimAnswers } from './interim-answers.ts';
 import { isErrorOfCode, toTransportError } from './network-errors.ts';
-import {
-  isCloseDelimited,
-  requestHeaders,
-  type Transport,
-  TransportError,
-  type TransportOptions,
-  toHttpResponse,
-} from './transport.ts';
+import { type Transport, TransportError, type TransportOptions } from './transport.ts';
 
 /**
  * Makes a transport over undici, for Node. It has its own connections, which the first request opens. Bun and Deno get
@@ -28,47 +21,38 @@ export function httpsTransport(options: TransportOptions): Transport {
   if ('Bun' in globalThis || 'Deno' in globalThis) return fetchTransport(options);
   const flaw = nodeFlaw();
   if (flaw) throw new SnippetError('unsupported-node', flaw);
-  const { server = 'the service', refuseCloseDelimited } = options;
   const sockets = new Set<Socket>();
   let dispatcher: Dispatcher | undefined;
 
   return {
-    async send({ url, headers, timeout }, signal) {
+    async send(request, signal) {
       // Outside of `try`: a module that is missing is no failure of the network.
       const { createDispatcher, undici } = await loadConnections();
       signal.throwIfAborted();
       dispatcher ??= createDispatcher(options, sockets);
 
       // undici's timeouts only end silence, so a signal limits the whole time of an answer that trickles in.
-      const controller = new AbortController();
-      const end = (kind: TransportError['kind'], reason: string) =>
-        controller.abort(new TransportError(kind, reason));
-      const lateness = `no complete answer within ${Math.round(timeout) / 1000} s`;
-      const timer = setTimeout(() => end('timeout', lateness), timerLength(timeout));
+      const exchange = new Exchange(request, options, [signal]);
+      const { server } = exchange;
       let interimAnswers = 0;
       try {
-        const response = await undici.request(url, {
+        const { statusCode, headers, body } = await undici.request(request.url, {
           dispatcher,
-          signal: AbortSignal.any([signal, controller.signal]),
-          headers: { ...headers, ...requestHeaders },
+          signal: exchange.signal,
+          headers: exchange.headers,
           onInfo() {
             interimAnswers += 1;
             if (interimAnswers <= maxInterimAnswers) return;
-            end('network', `${server} sent more than ${maxInterimAnswers} interim answers (1xx)`);
+            const reason = `${server} sent more than ${maxInterimAnswers} interim answers (1xx)`;
+            exchange.end(new TransportError('network', reason));
           },
         });
-        const body = await response.body.bytes();
-        const header = (name: string) => firstHeader(response.headers, name);
-        if (refuseCloseDelimited && response.statusCode === 200 && isCloseDelimited(header)) {
-          throw new TransportError('network', `${server} did not say where its answer ends`);
-        }
-        return toHttpResponse(response.statusCode, header, body);
+        return exchange.toResponse(statusCode, (name) => firstHeader(headers, name), await body.bytes());
       } catch (error) {
-        signal.throwIfAborted();
-        controller.signal.throwIfAborted();
+        exchange.signal.throwIfAborted();
         throw isErrorOfCode(error) ? error : toTransportError(error, options.limits, server);
       } finally {
-        clearTimeout(timer);
+        exchange.close();
       }
     },
 

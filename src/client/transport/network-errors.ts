@@ -12,12 +12,12 @@ export function toTransportError(error: unknown, limits: Limits, server: string)
 
   switch (code) {
     case 'UND_ERR_RES_EXCEEDED_MAX_SIZE':
-      return new TransportError('too-large', `the answer is longer than ${limits.bodyBytes} bytes`);
+      return tooLargeError(limits);
     case 'UND_ERR_CONNECT_TIMEOUT':
       return new TransportError('timeout', `no connection within ${limits.connectTimeout / 1000} s`);
     case 'UND_ERR_HEADERS_TIMEOUT':
     case 'UND_ERR_BODY_TIMEOUT':
-      return new TransportError('timeout', `${server} sent nothing for ${limits.idleTimeout / 1000} s`);
+      return silenceError(limits, server);
   }
   if (certificateCode.test(code)) return new TransportError('certificate', `${message} (${code})`);
   // Deno's errors have no code, and messages that name the whole URL.
@@ -30,6 +30,14 @@ export function toTransportError(error: unknown, limits: Limits, server: string)
     /^(?:tcp connect|dns) error/.test(denoReason);
   return new TransportError('network', denoReason || reason, isUnreachable);
 }
+
+/** The error of a body that is longer than is read. */
+export const tooLargeError = ({ bodyBytes }: Limits): TransportError =>
+  new TransportError('too-large', `the answer is longer than ${bodyBytes} bytes`);
+
+/** The error of a request during which the server is silent for too long. */
+export const silenceError = ({ idleTimeout }: Limits, server: string): TransportError =>
+  new TransportError('timeout', `${server} sent nothing for ${idleTimeout / 1000} s`);
 
 /**
  * Matches Node's and OpenSSL's error codes for a certificate that does not verify. OpenSSL's UNSPECIFIED

@@ -39,30 +39,6 @@ export class TransportError extends Error {
 export const isTransportError = (error: unknown): error is TransportError =>
   error instanceof Error && error.name === 'TransportError';
 
-/** The headers that every transport adds: content is small, and what is compressed could be a bomb. */
-export const requestHeaders = { 'accept-encoding': 'identity', 'user-agent': 'astro-snippets' } as const;
-
-/** Whether a body ends with its connection, without a length or chunks (RFC 9112, section 6.3). */
-export function isCloseDelimited(header: (name: string) => string | undefined): boolean {
-  if (header('content-length')) return false;
-  return !/chunked$/i.test(header('transfer-encoding') ?? '');
-}
-
-/** Makes the answer of a transport. `header` returns the first value of a header. */
-export const toHttpResponse = (
-  status: number,
-  header: (name: string) => string | undefined,
-  body: Uint8Array,
-): HttpResponse => ({
-  status,
-  contentType: header('content-type') ?? '',
-  retryAfter: header('retry-after'),
-  date: header('date'),
-  etag: header('etag'),
-  lastModified: header('last-modified'),
-  body,
-});
-
 /** The part of a client that sends requests over the network. Tests replace it with a simulated service. */
 export interface Transport {
   /**

@@ -2,7 +2,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { Http2Session, Http2Stream } from 'node:http2';
 import undici from 'undici';
 import { restoreFetch } from './built-in-fetch.ts';
-import { requestHeaders } from './transport.ts';
+import { requestHeaders } from './exchange.ts';
 
 restoreFetch();
 ignoreErrorsOfLateAnswers();
