@@ -39,9 +39,10 @@ interface SourcePluginOptions {
 export function sourcePlugin({ source, astro, logger, onMention }: SourcePluginOptions): Plugin {
   const mentionsByEnvironment = new Map<string, Map<string, WrittenEmbeds>>();
   const warned = new Set<string>();
-  const warnOnce = (file: string, message: string) => {
-    if (!warned.has(file)) logger.warn(message);
-    warned.add(file);
+  /** @param subject what at most one warning is about: a file, or the message itself */
+  const warnOnce = (subject: string, message: string) => {
+    if (!warned.has(subject)) logger.warn(message);
+    warned.add(subject);
   };
 
   return {
@@ -60,7 +61,9 @@ export function sourcePlugin({ source, astro, logger, onMention }: SourcePluginO
         const { refuseInImages, refuseInTitle } = await import('./refuse-unrendered.ts');
         if (!isMdx) return refuseInTitle(text, id, root, astro);
         const compile = mdxCompiler(this, id);
-        if (compile) await refuseInImages(text, id, root, compile, (message) => warnOnce(id, message));
+        // A file may lose several components, and be loaded once for each of Vite's environments.
+        const warn = (message: string) => warnOnce(message, message);
+        if (compile) await refuseInImages(text, id, root, compile, warn);
       },
     },
 

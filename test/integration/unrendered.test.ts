@@ -95,6 +95,21 @@ import { Snippet } from 'astro-snippets/components';
     );
     expect(output.match(/contains </g)).toHaveLength(1);
   });
+
+  test('each such component of a file has its own warning, once', async () => {
+    const site = await mdxSite({
+      'src/team.mdx': '![Team of <Team />](/a.png)\n\n![Role of <Role />](/b.png)\n',
+      'src/pages/team.astro': `---
+import { Content } from '../team.mdx';
+import { Snippet } from 'astro-snippets/components';
+---
+<Content components={{ Team: Snippet, Role: Snippet }} />`,
+    });
+    const output = await site.builds();
+    expect(output).toMatch(/WARN.*src\/team\.mdx:1 contains <Team> in the text of an image/);
+    expect(output).toMatch(/WARN.*src\/team\.mdx:3 contains <Role> in the text of an image/);
+    expect(output.match(/contains </g)).toHaveLength(2);
+  });
 });
 
 test('snippets() twice in the config fails and says so', async () => {
