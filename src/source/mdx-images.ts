@@ -18,8 +18,11 @@ export interface LostTag {
   isEmbed: boolean;
 }
 
-/** A paragraph with the start of an image, and a tag of a component or an embed behind it. */
-const imageBeforeTag = /!\[(?:(?!\n[ \t>]*\n)[\s\S])*?<(?:[A-Z_$]|[\w$]+\.|snippet-embed)/i;
+/**
+ * A paragraph with the start of an image, and a tag of a component or an embed behind it. JSX takes a name for that of
+ * a component if no small letter begins it, or if it has a dot. The element counts in any case.
+ */
+const imageBeforeTag = /!\[(?:(?!\n[ \t>]*\n)[\s\S])*?<(?:[^a-z\s/>]|[^\s/>.]+\.|s[a-zA-Z]+-)/;
 
 /** The start of an image, whose `!` makes the difference to a link. */
 const imageStart = /!(?=\[)/g;
