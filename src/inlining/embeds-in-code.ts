@@ -24,15 +24,16 @@ export class EmbedsInCode {
   /** Adds a script or a style sheet of the output, if it holds an embed or mentions the element. */
   addFile(file: UnscannedFile, bytes: Buffer): void {
     const code = bytes.toString('latin1');
+    if (!embedNamePattern.test(code)) return;
     if (embedInCode.test(code)) this.#filesWithEmbed.push(file);
-    else if (isScript.test(file.name) && embedNamePattern.test(code)) {
-      this.addScript({ place: file.name, file: file.file }, code);
-    }
+    else if (isScript.test(file.name)) this.addScript({ place: file.name, file: file.file }, code);
   }
 
   /** Adds a script that mentions the element. */
   addScript(place: ScriptPlace, code: string): void {
-    this.#scripts.set(code, [...(this.#scripts.get(code) ?? []), place]);
+    const places = this.#scripts.get(code);
+    if (places) places.push(place);
+    else this.#scripts.set(code, [place]);
   }
 
   /** @param parse parses JavaScript; `undefined` where the site has no parser for it */
