@@ -7,6 +7,7 @@ import { addEmbed, langIn, valueIn } from './add-embed.ts';
 import { findCode, withoutCodeSpans } from './code-spans.ts';
 import { applyDeclarations } from './declarations.ts';
 import { elementName, embedNamePattern, embedSlugPattern, mayContainEmbed } from './element.ts';
+import { foldedOpening, mayContainEmbedIn } from './file-search.ts';
 import type { FileKind, Paragraph, ScanResults } from './found-embed.ts';
 import type { Layer } from './layers.ts';
 import { contextChangeOf, type MarkupContext } from './markup-context.ts';
@@ -30,6 +31,8 @@ import { exampleAttributes, isCodeAttribute, scriptSyntaxOf, urlSyntaxOf, xmlSyn
  */
 export function scan(file: Buffer, kind: FileKind): ScanResults {
   const text = file.toString('latin1');
+  const isMentioned = mayContainEmbedIn(kind, text);
+  const readAs = kind === 'other' && isMentioned ? kindByText(text) : kind;
   const isPage = kind === 'html';
   const results: ScanResults = { embeds: [], faults: [], warnings: [] };
   const whole: SourceSlice = {
@@ -37,20 +40,20 @@ export function scan(file: Buffer, kind: FileKind): ScanResults {
     layers: [],
     offsetInFile: (offset) => offset,
     results,
-    needsEscapedText: isPage,
+    needsEscapedText: readAs === 'html',
     isPage,
     defaultAs: 'html',
   };
 
-  if (kind === 'other') scanOtherFormat(whole);
-  else if (!mayContainEmbed(text)) {
+  if (!isMentioned) {
     const isUtf16 = /^(?:\xff\xfe|\xfe\xff)/.test(text) && embedNamePattern.test(text.replaceAll('\0', ''));
     if (isUtf16) results.warnings.push({ flaw: 'utf-16', start: 0 });
-  } else if (kind === 'json') scanJson(whole);
-  else if (kind === 'text') scanString(whole);
-  else scanMarkup(whole, kind === 'xml');
-  if (kind === 'html' || kind === 'xml') applyDeclarations(whole);
-  if (kind === 'html') checkSlots(whole);
+  } else if (readAs === 'other') refuseAll(whole);
+  else if (readAs === 'json') scanJson(whole);
+  else if (readAs === 'text') scanString(whole);
+  else scanMarkup(whole, readAs === 'xml');
+  if (readAs === 'html' || readAs === 'xml') applyDeclarations(whole);
+  if (isPage) checkSlots(whole);
 
   for (const list of [results.embeds, results.faults, results.warnings]) {
     list.sort((a, b) => a.start - b.start);
@@ -58,28 +61,18 @@ export function scan(file: Buffer, kind: FileKind): ScanResults {
   return results;
 }
 
-/**
- * Scans a file whose name does not say what it holds. If its text is one that we can write, it is scanned as such.
- * In any other, such as YAML, each embed is a fault: what replaced it would have to be escaped as the format demands.
- */
-function scanOtherFormat(source: SourceSlice) {
-  const { text, results } = source;
-  if (/^\s*<(?:!doctype html|html)[\s>]/i.test(text)) scanMarkup({ ...source, needsEscapedText: true });
-  else if (/^\s*<\?xml\s/.test(text)) scanMarkup(source, true);
-  else if (mayContainEmbed(text) && isJson(text)) scanJson(source);
-  else
-    for (const { index } of text.matchAll(anyOpening))
-      results.faults.push({ start: index, flaw: 'in-format' });
+/** Tells the kind of a file whose name does not say what it holds. */
+function kindByText(text: string): FileKind {
+  if (/^\s*<(?:!doctype html|html)[\s>]/i.test(text)) return 'html';
+  if (/^\s*<\?xml\s/.test(text)) return 'xml';
+  return isJson(text) ? 'json' : 'other';
 }
 
-/**
- * Matches where the tag of an embed begins, in any encoding. Its name may be cut, as some formats, such as
- * calendars, break long lines anywhere.
- */
-const anyOpening = new RegExp(
-  `(?:<|lt;|#0*60;?|3c;?)${[...elementName].join('(?:=?\\r?\\n[ \\t]?)?')}`,
-  'gi',
-);
+/** Reports each embed as a fault: in a format such as YAML, content would have to be escaped as the format demands. */
+function refuseAll({ text, results }: SourceSlice) {
+  for (const { index } of text.matchAll(foldedOpening))
+    results.faults.push({ start: index, flaw: 'in-format' });
+}
 
 /** Scans HTML, where embeds are elements, or XML, where embeds are encoded in text. */
 function scanMarkup(source: SourceSlice, isXml = false) {

@@ -1,13 +1,13 @@
 import { readFileSync, rmSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
-import { mayContainEmbed } from '../embed/element.ts';
+import { mayContainEmbedIn } from '../embed/file-search.ts';
 import { userError } from '../failures/errors.ts';
 import { isLargeBinary, largePieceBuffer, overlaps, piecesOf, statsOf, withFile } from '../files/read.ts';
 import { forEachYielding } from '../files/turns.ts';
 import { OutputListing } from '../output/output-listing.ts';
 import { isPacked, unpackedPiecesOf } from '../output/packed.ts';
-import type { SiteFile, SiteFiles } from '../output/site-files.ts';
+import type { ScannableFile, SiteFile, SiteFiles } from '../output/site-files.ts';
 import { keySearch } from '../text/known-keys.ts';
 import { EmbedsInCode } from './embeds-in-code.ts';
 
@@ -62,10 +62,10 @@ export class OutputVerifier {
   }
 
   /** Checks a file for the API key. @returns whether the file may hold embeds */
-  checkAndFindEmbed(file: SiteFile): boolean {
+  checkAndFindEmbed(file: ScannableFile): boolean {
     return withEmbeddingFile(file, (bytes, stats) => {
       this.check(file, bytes, stats);
-      return bytes !== undefined && mayContainEmbed(bytes.toString('latin1'));
+      return bytes !== undefined && mayContainEmbedIn(file.kind, bytes.toString('latin1'));
     });
   }
 
@@ -152,13 +152,16 @@ const maxUnpacking = 4;
  * Calls `use` with the bytes of a file, which `use` must not keep: the buffer is used again. A large file is
  * read in pieces, and whole only if a piece mentions the element; else `use` gets `undefined`.
  */
-export function withEmbeddingFile<T>(file: SiteFile, use: (bytes: Buffer | undefined, stats: Stats) => T): T {
+export function withEmbeddingFile<T>(
+  file: ScannableFile,
+  use: (bytes: Buffer | undefined, stats: Stats) => T,
+): T {
   return withFile(file.file, (bytes, stats) => use(bytes ?? readLargeEmbedding(file), stats));
 }
 
-function readLargeEmbedding({ file, name }: SiteFile): Buffer | undefined {
+function readLargeEmbedding({ file, name, kind }: ScannableFile): Buffer | undefined {
   if (isLargeBinary(file)) return undefined;
-  const mentions = (piece: Buffer) => mayContainEmbed(piece.toString('latin1'));
+  const mentions = (piece: Buffer) => mayContainEmbedIn(kind, piece.toString('latin1'));
   if (!piecesOf(file, overlaps.embed).some(mentions)) return undefined;
   try {
     return readFileSync(file);

@@ -35,6 +35,7 @@ describe('a file that declares another encoding than UTF-8 gets only ASCII', () 
       '<?xml version="1.0" encoding="ISO-8859-1"?><title>&lt;snippet-embed id="1"/></title>',
       '&#252; &#128161;',
     ],
+    ['HTML with an unknown extension', 'other', '<!doctype html><meta charset="latin1"><p>@', asHtml],
     [
       'CDATA',
       'xml',
@@ -63,4 +64,9 @@ test.for([
   const { warnings } = readEmbeds({ name: 'a.html', bytes, kind: 'html' }, new Map());
   expect(warnings).toEqual([expect.objectContaining({ message: expect.stringContaining(what) })]);
   expect(warnings[0]?.message).toMatch(/^a\.html:[12]: /);
+});
+
+test('an embed in UTF-16 is a warning in a file with an unknown extension, too', () => {
+  const bytes = Buffer.from(`\ufefftitle\t${embed}`, 'utf16le');
+  expect(scan(bytes, 'other').warnings).toEqual([{ flaw: 'utf-16', start: 0 }]);
 });
