@@ -1,12 +1,9 @@
+import { isRunningType } from '../embed/syntax.ts';
 import { hashSource, type InlineAttribute, type InlineCode } from './csp.ts';
 import { elementsOf } from './parse.ts';
-import { javascriptUrl } from './scripts.ts';
+import { holdsScriptUrl } from './scripts.ts';
 
 const htmlNamespace = 'http://www.w3.org/1999/xhtml';
-
-/** The script types that a policy applies to (WHATWG MIME Sniffing). A script of any other `type` is data. */
-const javaScriptType =
-  /^(|module|importmap|speculationrules|(text|application)\/(x-)?(java|ecma)script|text\/(javascript1\.[0-5]|jscript|livescript))$/;
 
 /** Finds what a policy has to allow for HTML (Content Security Policy Level 3). */
 export function findInlineCode(html: string): InlineCode {
@@ -19,9 +16,9 @@ export function findInlineCode(html: string): InlineCode {
     const attributes = new Map(attrs.map(({ name, value }) => [name, value]));
     // A script in an <svg> is loaded from its `href`.
     const isInline = !attributes.has(namespaceURI === htmlNamespace ? 'src' : 'href');
-    const type = (attributes.get('type') ?? '').trim().toLowerCase();
 
-    if (tagName === 'script' && isInline && javaScriptType.test(type)) scripts.push(hashSource(code));
+    if (tagName === 'script' && isInline && isRunningType(attributes.get('type')))
+      scripts.push(hashSource(code));
     if (tagName === 'style') styles.push(hashSource(code));
     for (const { name, value } of attrs) {
       const kind = kindOfAttribute(name, value);
@@ -35,5 +32,5 @@ export function findInlineCode(html: string): InlineCode {
 function kindOfAttribute(name: string, value: string): InlineAttribute['kind'] | undefined {
   if (name === 'style') return 'style';
   if (/^on./.test(name)) return 'handler';
-  return javascriptUrl.test(value) ? 'url' : undefined;
+  return holdsScriptUrl(value) ? 'url' : undefined;
 }

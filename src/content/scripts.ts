@@ -1,3 +1,4 @@
+import { runsAsUrl } from '../embed/syntax.ts';
 import { applyEdits, type Edit } from '../markup/edits.ts';
 import { contexts, elementsOf, type ParsedElement } from './parse.ts';
 
@@ -7,14 +8,8 @@ export interface FoundScript extends Edit {
   what: string;
 }
 
-/**
- * `javascript:` at the start of a value, or behind a `;` as in `<animate values="#a;javascript:x">`. Browsers
- * ignore control characters and white space before it, and tabs and line breaks within (`java&#10;script:`).
- */
-export const javascriptUrl: RegExp = new RegExp(
-  `(^|;)[\\0-\\x20]*${[...'javascript:'].join('[\\t\\n\\r]*')}`,
-  'i',
-);
+/** Whether a value is a `javascript:` URL, or has one behind a `;`, as in `<animate values="#a;javascript:x">`. */
+export const holdsScriptUrl = (value: string): boolean => value.split(';').some(runsAsUrl);
 
 /** Attributes that run scripts: event handlers, and `srcdoc`, whose value is a page of its own. */
 const scriptAttribute = /^(?:on.|srcdoc$)/;
@@ -63,7 +58,7 @@ function scriptsOf(
   for (const { name, prefix, value } of attrs) {
     const lowerName = name.toLowerCase();
     const runs = scriptAttribute.test(lowerName);
-    if (!runs && !javascriptUrl.test(value)) continue;
+    if (!runs && !holdsScriptUrl(value)) continue;
 
     const what = runs ? `the attribute ${lowerName}` : `a javascript: URL in ${lowerName}`;
     const place = location.attrs?.[prefix ? `${prefix}:${lowerName}`.toLowerCase() : lowerName];

@@ -20,8 +20,10 @@ const scriptValue = /^\s*(?:js|javascript):/i;
  * Whether a URL runs a script. Its scheme alone is parsed: content put into the rest could make the rest valid. A parser
  * knows what browsers skip, such as a line break in `java&NewLine;script:`.
  */
-export const runsAsUrl = (url: string): boolean =>
-  URL.parse(url.slice(0, url.indexOf(':') + 1))?.protocol === 'javascript:';
+export function runsAsUrl(url: string): boolean {
+  const scheme = url.slice(0, url.indexOf(':') + 1);
+  return scheme !== '' && URL.parse(scheme)?.protocol === 'javascript:';
+}
 
 /** Whether the value of an attribute runs as code. Both are as a browser reads them: the name in lower case. */
 export const isCodeAttribute = (name: string, value: string): boolean =>
@@ -65,15 +67,19 @@ export function urlSyntaxOf(element: string, name: string, isRefresh: () => bool
 /** What the text of a script is, by its `type`. */
 export type ScriptSyntax = 'code' | 'json' | 'template' | 'unknown';
 
-const runningScripts =
-  /^(?:module|importmap|speculationrules|(?:text|application)\/(?:x-)?(?:java|ecma)script|text\/(?:javascript1\.[0-5]|jscript|livescript))$/;
+const runningTypes =
+  /^(?:|module|importmap|speculationrules|(?:text|application)\/(?:x-)?(?:java|ecma)script|text\/(?:javascript1\.[0-5]|jscript|livescript))$/;
+
+/** Whether a browser runs scripts of this `type` (WHATWG MIME Sniffing). A script of any other type is data. */
+export const isRunningType = (type = ''): boolean => runningTypes.test(type.trim().toLowerCase());
+
 const jsonScripts = /[/+]json$/;
 const templateScripts = /^text\/html$|template|handlebars|mustache|tmpl|jsrender|liquid|markdown/;
 
 /** Tells what the text of a script is. @param type the attribute `type`, which may have parameters */
 export function scriptSyntaxOf(type = ''): ScriptSyntax {
   const essence = type.split(';', 1).join().trim().toLowerCase();
-  if (essence === '' || runningScripts.test(essence)) return 'code';
+  if (isRunningType(essence)) return 'code';
   if (jsonScripts.test(essence)) return 'json';
   return templateScripts.test(essence) ? 'template' : 'unknown';
 }
