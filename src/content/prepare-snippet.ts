@@ -34,10 +34,10 @@ interface ContentRules extends HtmlRules {
   findImage?: FindImage | undefined;
 }
 
-/** A snippet to prepare, and how the site displays it. */
-export interface DisplayedSnippet {
+/** A snippet and how the site displays it, which decides the rules that apply to its content. */
+export interface SnippetDisplay {
   request: SnippetRequest;
-  /** Whether any embed shows it as HTML, not as text alone. */
+  /** Whether any embed shows it as HTML. Otherwise every place shows its text. */
   asHtml: boolean;
   /** Whether any embed shows its text as a whole URL. */
   asUrl?: boolean | undefined;
@@ -49,14 +49,14 @@ export interface DisplayedSnippet {
 const maxTags = 100_000;
 
 /**
- * Prepares a snippet's content for pages, by the rules of the site. The HTML parser is loaded by the first content that needs it: text never does,
- * and ordinary tags only for a rule about scripts or a policy.
+ * Prepares a snippet's content for pages, by the rules of the site. The first content that needs the HTML parser loads
+ * it: text never does, and ordinary tags do only for a rule about scripts.
  *
  * @throws SiteError `sanitize-failed`, `too-many-tags`, `script-refused` or `left-open`
  */
 export async function prepareSnippet(
   { content }: { content: string },
-  { request, asHtml, asUrl, inTemplate }: DisplayedSnippet,
+  { request, asHtml, asUrl, inTemplate }: SnippetDisplay,
   rules: ContentRules,
 ): Promise<PreparedSnippet> {
   const sanitized = await sanitize(content, request, rules);

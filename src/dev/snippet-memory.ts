@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import { systemClock } from '../client/clock.ts';
 import { SnippetError } from '../client/snippet-error.ts';
+import type { SnippetDisplay } from '../content/prepare-snippet.ts';
 import { consequenceOf } from '../failures/error-table.ts';
 import { isSnippetFailure, type SnippetFailure } from '../failures/errors.ts';
 import type { FetchedSnippet } from '../snippets/snippet-fetcher.ts';
-import { displayKey, type SnippetDisplay } from '../snippets/snippet-use.ts';
+import { displayKey } from '../snippets/snippet-use.ts';
 
 /** A snippet as the dev server knows it, with content, an error or, while the service is down, both. */
 export interface RememberedSnippet extends SnippetDisplay {

@@ -1,5 +1,5 @@
 import type { SnippetRequest } from '../client/snippet-request.ts';
-import { type PreparedSnippet, prepareSnippet } from '../content/prepare-snippet.ts';
+import { type PreparedSnippet, prepareSnippet, type SnippetDisplay } from '../content/prepare-snippet.ts';
 import type { FailedSnippet } from '../failures/describe-failures.ts';
 import type { InvalidEmbed, PlaceOf } from '../failures/embed-notes.ts';
 import { isSnippetFailure } from '../failures/errors.ts';
@@ -10,7 +10,7 @@ import type { RecordedImages, SiteImages } from '../images/site-images.ts';
 import { isWithoutKey, requireConnection, withoutKeyWarning } from '../settings/connection.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type Answer, AnswerSource, type AnswerSourceOptions } from './answers.ts';
-import { displayKey, type SnippetDisplay, type SnippetUse } from './snippet-use.ts';
+import { displayKey, type SnippetUse } from './snippet-use.ts';
 import { TimeLimit } from './time-limit.ts';
 
 /** An answer of the service, with its content prepared for pages. */

@@ -1,16 +1,6 @@
 import type { SnippetRequest } from '../client/snippet-request.ts';
+import type { SnippetDisplay } from '../content/prepare-snippet.ts';
 import type { PlacedRequest } from '../failures/places.ts';
-
-/** A snippet and how it is displayed, which decides the rules that apply to its content. */
-export interface SnippetDisplay {
-  request: SnippetRequest;
-  /** Whether the content is displayed as HTML anywhere. Otherwise every place displays its text. */
-  asHtml: boolean;
-  /** Whether the text is displayed as a whole URL anywhere. */
-  asUrl?: boolean | undefined;
-  /** Whether the content is displayed in a script with a template anywhere. */
-  inTemplate?: boolean | undefined;
-}
 
 /** Returns a string that is the same for displays to which the same rules apply. */
 export const displayKey = ({ asHtml, asUrl, inTemplate }: SnippetDisplay): string =>

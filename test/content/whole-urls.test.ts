@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { createRequest } from '../../src/client/snippet-request.ts';
-import { type DisplayedSnippet, prepareSnippet } from '../../src/content/prepare-snippet.ts';
+import { prepareSnippet, type SnippetDisplay } from '../../src/content/prepare-snippet.ts';
 import type { HtmlRules } from '../../src/settings/options.ts';
 
 const allow: HtmlRules = { sanitize: undefined, scripts: 'allow', strict: false, policy: 'none' };
-const display: DisplayedSnippet = { request: createRequest(1), asHtml: false, asUrl: true };
+const display: SnippetDisplay = { request: createRequest(1), asHtml: false, asUrl: true };
 const urlOf = async (content: string, rules: Partial<HtmlRules> = {}) =>
   (await prepareSnippet({ content }, display, { ...allow, ...rules })).url;
 
