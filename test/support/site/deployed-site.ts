@@ -54,6 +54,7 @@ export const hostEnvironment = (more: Record<string, string>): NodeJS.ProcessEnv
   ASTRO_TELEMETRY_DISABLED: '1',
   NO_COLOR: '1',
   ASTRO_KEY: 'eQ4yG3hW1n9mV0s6dLr5bX2cZ8aKtUfPjR7iOqEwYhM=',
+  DENO_NO_UPDATE_CHECK: '1',
   WRANGLER_SEND_METRICS: 'false',
   ...more,
 });
