@@ -43,3 +43,26 @@ test('the docs name the tarball of this version', () => {
   const named = pages.flatMap((page) => readPage(page).match(/astro-snippets-[\d.]+\.tgz/g) ?? []);
   expect(new Set(named)).toEqual(new Set([`astro-snippets-${version}.tgz`]));
 });
+
+/** The paths that a page names as code, with a folder in front: from the root of the repository, or from `src`. */
+function pathsIn(page: string): string[] {
+  const named = readPage(page).match(/(?<=`|<code>)[\w.-]+\/[\w./-]*(?=`|<\/code>)/g) ?? [];
+  return [...new Set(named)];
+}
+
+test('every file and folder that CONTRIBUTING.md names is there', () => {
+  const paths = pathsIn('CONTRIBUTING.md');
+  expect(paths.length).toBeGreaterThan(50);
+  const isThere = (path: string) => ['', 'src'].some((folder) => existsSync(join(root, folder, path)));
+  expect(paths.filter((path) => !isThere(path))).toEqual([]);
+});
+
+test('CONTRIBUTING.md says what each room of `src` does, and in which order rooms import', () => {
+  const text = readPage('CONTRIBUTING.md');
+  const rooms = readdirSync(join(root, 'src')).filter((name) => name !== 'element.d.ts');
+  const table = Array.from(text.matchAll(/^\| `([\w.]+)` \|/gm), ([, room = '']) => room);
+  expect(table.toSorted()).toEqual(rooms.toSorted());
+  const [order = ''] = /named before it here[\s\S]*?\n\n/.exec(text) ?? [];
+  const ordered = Array.from(order.matchAll(/`([\w.]+)`/g), ([, room = '']) => room);
+  expect(ordered.filter((room) => rooms.includes(room)).toSorted()).toEqual(rooms.toSorted());
+});
