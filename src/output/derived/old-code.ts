@@ -20,12 +20,10 @@ const longWord = /[\w+/-]{43,}/g;
  * the snippet has other new code.
  */
 export function codeFinder(changes: SiteChanges): TraceFinder {
-  let snippetByDigest: Map<string, number> | undefined;
+  const snippetByDigest = outdatedDigests(changes);
+  if (snippetByDigest.size === 0) return () => undefined;
   return (text) => {
-    if (snippetByDigest?.size === 0) return undefined;
     for (const [run] of withoutEscapes(text).matchAll(longWord)) {
-      snippetByDigest ??= outdatedDigests(changes);
-      if (snippetByDigest.size === 0) return undefined;
       const inBase64 = run.replaceAll('-', '+').replaceAll('_', '/');
       // A digest may begin anywhere, as in `sha256-…` and in paths.
       for (let start = 0; start + digestLength <= run.length; start++) {

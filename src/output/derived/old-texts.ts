@@ -17,8 +17,8 @@ export class OldTexts {
   readonly #phrases = new Phrases();
   /** Words of short contents: a text that contains one may contain the content with its neighbors. */
   readonly #words = new Set<string>();
-  /** The snippets that are found by their neighbors as well. `undefined` once all neighbors are known. */
-  #toFindOnPages: Set<number> | undefined = new Set();
+  /** The indexes of the snippets that are found by their neighbors as well. */
+  readonly #toFindOnPages = new Set<number>();
 
   constructor(changes: SiteChanges) {
     this.#changes = changes;
@@ -78,7 +78,7 @@ export class OldTexts {
     // What pages show is on the pages alone if it is the children of embeds, or holds the API key.
     const words = old?.text === undefined ? [''] : wordsOfShort(old.text);
     for (const word of words) this.#words.add(word);
-    if (words.length > 0) this.#toFindOnPages?.add(index);
+    if (words.length > 0) this.#toFindOnPages.add(index);
     if (old?.text !== undefined) this.#add(comparePhrases(old.text, current?.text ?? ''), snippetId);
   }
 
@@ -94,13 +94,12 @@ export class OldTexts {
    * are in memory: about 1.5 KB for each place that has neighbors of its own.
    */
   #addPages(): void {
-    const toFind = this.#toFindOnPages;
-    this.#toFindOnPages = undefined;
+    // Without these words, no further text has the pages added again.
     this.#words.clear();
     const compared = new Set<string>();
     for (const { file, page, changed, makeBytes } of this.#changes.pages) {
       const isNeeded = (index: number) =>
-        toFind?.has(index) || page.staleContentHashes?.[index] !== undefined;
+        this.#toFindOnPages.has(index) || page.staleContentHashes?.[index] !== undefined;
       const index = changed.find(isNeeded) ?? (changed.length === 0 ? page.shows[0] : undefined);
       if (index === undefined) continue;
       for (const phrases of comparePages(readFileSync(file), makeBytes(), compared)) {

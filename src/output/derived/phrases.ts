@@ -35,8 +35,12 @@ export interface PhraseOrigin {
 }
 
 /** A phrase that a text has. */
-export interface FoundPhrase extends PhraseOrigin {
+export interface FoundPhrase {
   phrase: string;
+  /** The snippet that had the phrase, or beside which a page has it. */
+  snippetId: number;
+  /** Whether new pages have the phrase, too. */
+  isOnNewPages: boolean;
   /** Whether the text has so many phrases of old pages in a row that it was made from one. */
   isUnmistakable: boolean;
 }
@@ -72,7 +76,7 @@ export class Phrases {
   #findIn(text: string, use: (found: FoundPhrase) => void): void {
     let [first, second] = ['', ''];
     let run = 0;
-    let outdatedInRun: FoundPhrase | undefined;
+    let outdatedInRun: { phrase: string; origin: PhraseOrigin } | undefined;
     forEachWord(text, (word) => {
       if (this.#joined.size > 0 && word.length >= joinedLength) this.#findJoined(word, use);
       let phrase = '';
@@ -86,28 +90,23 @@ export class Phrases {
       }
       [first, second] = [second, word];
       run = origin ? run + 1 : 0;
-      if (origin?.isOutdated) outdatedInRun = { ...origin, phrase, isUnmistakable: false };
+      if (origin?.isOutdated) outdatedInRun = { phrase, origin };
       else if (!origin) outdatedInRun = undefined;
       if (!outdatedInRun) return;
-      const isUnmistakable = run >= outdatedInRun.unmistakableRun;
-      if (origin?.isOutdated || isUnmistakable) use({ ...outdatedInRun, isUnmistakable });
+      const { snippetId, isOnNewPages, unmistakableRun } = outdatedInRun.origin;
+      const isUnmistakable = run >= unmistakableRun;
+      if (!origin?.isOutdated && !isUnmistakable) return;
+      use({ phrase: outdatedInRun.phrase, snippetId, isOnNewPages, isUnmistakable });
     });
   }
+
   #findJoined(word: string, use: (found: FoundPhrase) => void): void {
     for (let start = 0; start + joinedLength <= word.length; start++) {
       if (!this.#joinedStarts[joinedStartOf(word, start)]) continue;
       const phrase = word.slice(start, start + joinedLength);
       const snippetId = this.#joined.get(phrase);
       if (snippetId === undefined) continue;
-      const unmistakableRun = Number.POSITIVE_INFINITY;
-      use({
-        phrase,
-        snippetId,
-        isOutdated: true,
-        isOnNewPages: false,
-        unmistakableRun,
-        isUnmistakable: false,
-      });
+      use({ phrase, snippetId, isOnNewPages: false, isUnmistakable: false });
     }
   }
 }
