@@ -12,8 +12,9 @@ import { type ScannedFile, type ScannedSite, scanSite } from '../inlining/scan-s
 import { OutputVerifier } from '../inlining/verify-output.ts';
 import { hashOfCopy, pageCopyOf, withoutSuffix } from '../output/compressed.ts';
 import type { SiteFile } from '../output/site-files.ts';
+import { hashOf } from '../record/hash-of.ts';
 import { lockForBuild } from '../record/lock.ts';
-import { hashOf, type Manifest, supersededBy } from '../record/manifest.ts';
+import { type Manifest, supersededBy } from '../record/manifest.ts';
 import { readManifest } from '../record/manifest-file.ts';
 import { OutputLock } from '../record/output-lock.ts';
 import { noteMissing, removeOtherPacks } from '../record/record-paths.ts';

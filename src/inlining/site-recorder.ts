@@ -1,6 +1,6 @@
 import { hashSource } from '../content/csp.ts';
+import { hashOf } from '../record/hash-of.ts';
 import {
-  hashOf,
   type Manifest,
   type RecordedFile,
   type RecordedSnippet,

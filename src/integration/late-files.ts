@@ -4,7 +4,8 @@ import { fileKind } from '../files/file-kind.ts';
 import { type EmbedFinder, embedFinder } from '../output/compare-output.ts';
 import { readCopy, withoutSuffix } from '../output/compressed.ts';
 import type { ScannableFile, SiteFile } from '../output/site-files.ts';
-import { hashOf, type Manifest } from '../record/manifest.ts';
+import { hashOf } from '../record/hash-of.ts';
+import type { Manifest } from '../record/manifest.ts';
 
 /**
  * Fails if another integration wrote an embed after inlining, or compressed one before and removed the original,

@@ -50,7 +50,7 @@ async function renewEntries({ site, collected }: BuildRun, previousManifest: Man
   const previousEntries = previousManifest?.collections ?? [];
   if (!experimental.incrementalBuild || collected.length + previousEntries.length === 0) return;
 
-  const { hashOf } = await import('../record/manifest.ts');
+  const { hashOf } = await import('../record/hash-of.ts');
   const describe = ({ collection, entry }: CollectionEntry, content: string) =>
     JSON.stringify([collection, entry, content]);
   const states = collected.map((entry) => describe(entry, hashOf(entry.snippet.content)));

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { promisify } from 'node:util';
 import { statsOf } from '../files/read.ts';
-import { hashOf } from '../record/manifest.ts';
+import { hashOf } from '../record/hash-of.ts';
 import { type CompressionFormat, compressionFormats } from './compression-formats.ts';
 import type { SiteFile } from './site-files.ts';
 

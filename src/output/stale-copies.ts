@@ -1,7 +1,8 @@
 import type { FileKind } from '../embed/found-embed.ts';
 import { userError } from '../failures/errors.ts';
 import { fileKind } from '../files/file-kind.ts';
-import { hashOf, type Manifest, type RecordedFile } from '../record/manifest.ts';
+import { hashOf } from '../record/hash-of.ts';
+import type { Manifest, RecordedFile } from '../record/manifest.ts';
 import { embedFinder, findDisplayed } from './compare-output.ts';
 import { readCopy, withoutSuffix } from './compressed.ts';
 import type { SiteFile } from './site-files.ts';

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { Variant } from '../client/variants.ts';
 import type { ImageUse } from '../content/images.ts';
@@ -10,6 +9,7 @@ import type { SiteUrls } from '../settings/site-urls.ts';
 import type { KeptAnswer } from '../snippets/answer-cache.ts';
 import type { FetchedSnippet } from '../snippets/snippet-fetcher.ts';
 import { containsKnownKey } from '../text/known-keys.ts';
+import { hashOf } from './hash-of.ts';
 
 /**
  * The record of a built site: which snippets are in which files and collections. `check` compares its
@@ -193,9 +193,6 @@ export interface PackedPage {
   packOffset: number;
   packLength: number;
 }
-
-/** The hash of content or of a file, cut to 132 bits: whole ones would enlarge the manifest by a sixth. */
-export const hashOf = (bytes: Buffer | string): string => hash('sha256', bytes, 'base64url').slice(0, 22);
 
 /** Maps snippets by the keys of their requests (id and params). */
 export const byKey = <Recorded extends SnippetRequest>(

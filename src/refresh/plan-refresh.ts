@@ -14,7 +14,8 @@ import { describeLaterIntegrations, isUnrelated, possibleHashes } from '../outpu
 import { listPageCopies, type SiteFolder, siteFolders } from '../output/page-copies.ts';
 import type { SiteFile } from '../output/site-files.ts';
 import { findStaleSnippets } from '../record/changes.ts';
-import { hashOf, type RecordedFile } from '../record/manifest.ts';
+import { hashOf } from '../record/hash-of.ts';
+import type { RecordedFile } from '../record/manifest.ts';
 import { NestingWarnings } from '../snippets/nesting-warnings.ts';
 import { count } from '../text/format.ts';
 import { containsKnownKey } from '../text/known-keys.ts';

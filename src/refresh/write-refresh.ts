@@ -7,7 +7,7 @@ import type { PageToBuild } from '../output/compare-output.ts';
 import { pageCopyOf } from '../output/compressed.ts';
 import { type FileStats, possibleHashes } from '../output/file-states.ts';
 import { siteFolders } from '../output/page-copies.ts';
-import { hashOf } from '../record/manifest.ts';
+import { hashOf } from '../record/hash-of.ts';
 import { writeManifest } from '../record/manifest-file.ts';
 import { count } from '../text/format.ts';
 import type { PlannedPage, RefreshPlan } from './plan-refresh.ts';

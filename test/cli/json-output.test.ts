@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { hashOf } from '../../src/record/manifest.ts';
+import { hashOf } from '../../src/record/hash-of.ts';
 import { type SteppedClock, steppedClock } from '../support/service/clock.ts';
 import { webhookSecret } from '../support/service/signed-call.ts';
 import { sharedService } from '../support/site/built-site.ts';

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { finalizeFiles } from '../../src/output/final-files.ts';
 import { OutputListing } from '../../src/output/output-listing.ts';
-import { hashOf, type Manifest, type RecordedFile } from '../../src/record/manifest.ts';
+import { hashOf } from '../../src/record/hash-of.ts';
+import type { Manifest, RecordedFile } from '../../src/record/manifest.ts';
 import { type Folder, folderWith } from '../support/site/folder.ts';
 
 /** The pages of a record, with their texts. Each is found again by the offset that it has in the pack. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { hashOf } from '../../src/record/manifest.ts';
+import { hashOf } from '../../src/record/hash-of.ts';
 import { builtSite } from '../support/site/built-site.ts';
 import { copyOfEverything } from '../support/site/everything.ts';
 import { collectionOf, configWith } from '../support/site/site.ts';

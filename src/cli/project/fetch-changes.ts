@@ -8,7 +8,8 @@ import {
   findChangedSnippets,
   usesFromManifest,
 } from '../../record/changes.ts';
-import { hashOf, type Manifest, type RecordedSnippet, toRecordedContent } from '../../record/manifest.ts';
+import { hashOf } from '../../record/hash-of.ts';
+import { type Manifest, type RecordedSnippet, toRecordedContent } from '../../record/manifest.ts';
 import type { SiteToRefresh } from '../../refresh/site-to-refresh.ts';
 import { cacheFolders, type Settings } from '../../settings/settings.ts';
 import { type FetchedSnippet, type FetcherOptions, SnippetFetcher } from '../../snippets/snippet-fetcher.ts';

@@ -1,5 +1,5 @@
 import { textOf } from '../../markup/text-of.ts';
-import { hashOf } from '../../record/manifest.ts';
+import { hashOf } from '../../record/hash-of.ts';
 import { changedParts, narrowContext } from './changed-parts.ts';
 import { joinedLettersOf, phrasesOf } from './phrases.ts';
 import { readingsOf, toWords } from './words.ts';
