@@ -31,15 +31,20 @@ const codesByStatus: Record<number, SnippetErrorCode> = {
   403: 'forbidden',
   404: 'not-found',
   408: 'timeout',
+  425: 'server-error',
   429: 'rate-limited',
-  500: 'server-error',
-  502: 'server-error',
-  503: 'server-error',
-  504: 'server-error',
+  // The server has not built the operation, so that asking again would not help.
+  501: 'unexpected-status',
 };
 
 /** Statuses that mean a wrong URL if there is no problem object: the service always sends one. */
 const statusesWithoutRoute = [404, 405, 410, 501];
+
+/** Every other 5xx may pass: a CDN has its own for a service that is down, such as 520 to 530 of Cloudflare. */
+const codeOfOtherStatus = (status: number): SnippetErrorCode => {
+  if (status >= 500 && status <= 599) return 'server-error';
+  return status >= 300 && status < 400 ? 'redirect' : 'unexpected-status';
+};
 
 /**
  * Reads what a complete HTTP response means.
@@ -75,7 +80,7 @@ export function readResponse(
 
 function codeOf(status: number, hasProblem: boolean): SnippetErrorCode {
   if (!hasProblem && statusesWithoutRoute.includes(status)) return 'no-route';
-  return codesByStatus[status] ?? (status >= 300 && status < 400 ? 'redirect' : 'unexpected-status');
+  return codesByStatus[status] ?? codeOfOtherStatus(status);
 }
 
 const optionalText = z.preprocess((value) => value ?? undefined, z.string().optional());

@@ -16,14 +16,14 @@ export type SnippetErrorCode =
   | 'not-found' // 404 with a problem object.
   | 'no-route' // 404, 405, 410 or 501 without a problem object: the URL is not the service's.
   | 'rate-limited' // 429, or a `Retry-After` longer than the client waits.
-  | 'server-error' // 500, 502, 503 or 504, even after the last attempt.
+  | 'server-error' // 425, or any 5xx but 501, even after the last attempt.
   | 'unexpected-status' // Any other HTTP status than those above, 200 and redirects.
   | 'redirect' // Redirects are never followed.
   | 'bad-answer' // A 200 that is cut off, or does not match the specification.
   | 'no-content' // Variant A answered without `content`.
   // The service was not reached.
   | 'network' // The connection failed.
-  | 'timeout' // The answer took too long.
+  | 'timeout' // The answer took too long, or is 408.
   | 'certificate' // The server's certificate could not be trusted.
   | 'too-large' // The answer is longer than the client accepts.
   | 'unavailable' // The client stopped asking, since so many attempts failed.

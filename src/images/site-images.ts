@@ -41,6 +41,9 @@ interface Download extends FoundImage {
   isTransient?: boolean;
 }
 
+/** The statuses below 500 after which an image is asked for again. */
+const transientStatuses = [408, 425, 429];
+
 const maxImageBytes = 10 * 1024 * 1024;
 const maxUrlLength = 8_000;
 const maxDownloads = 8;
@@ -198,7 +201,7 @@ export class SiteImages {
       return {
         copy: isGone ? undefined : copy,
         flaw: `its host answered with ${answer}`,
-        isTransient: status >= 500 || status === 408 || status === 429,
+        isTransient: status >= 500 || transientStatuses.includes(status),
       };
     }
 

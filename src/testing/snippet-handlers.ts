@@ -3,8 +3,8 @@ import { type HttpHandler, HttpResponse, http } from 'msw';
 
 /** How a snippet fails. */
 export interface SnippetFault {
-  /** The HTTP status of a response with a problem object; `network-error` for no response. */
-  status: 400 | 401 | 402 | 403 | 404 | 429 | 500 | 502 | 503 | 504 | 'network-error';
+  /** The HTTP status of a response with a problem object, from 400 to 599; `network-error` for no response. */
+  status: number | 'network-error';
   /** The detail of the problem object. @default a sentence with the id */
   detail?: string;
   /** The header `Retry-After`: seconds, or a date. @default no header */
@@ -33,6 +33,7 @@ export interface SnippetHandlersOptions {
  * endpoint that renders, and one for the endpoint that retrieves. Content is sent as it is given; variables in it stay.
  *
  * @param snippets by id. A request for any other id gets 404.
+ * @throws RangeError for a status that is no failure, such as 200.
  *
  * @example
  * network.use(...snippetHandlers({ 42: '<p>hi</p>', 43: { status: 503, times: 1, content: 'back' } }));
@@ -41,6 +42,7 @@ export function snippetHandlers(
   snippets: Record<number, SnippetAnswer>,
   { renderBaseUrl = '*', retrieveBaseUrl = '*', apiKey }: SnippetHandlersOptions = {},
 ): HttpHandler[] {
+  refuseOtherStatuses(snippets);
   const failuresById = new Map<number, number>();
 
   const respond = (request: Request, id: number, send: (content: string) => Response) => {
@@ -74,6 +76,17 @@ export function snippetHandlers(
   ];
 }
 
+/** A response with another status would not mean a failure, and a test that expects one would mislead. */
+function refuseOtherStatuses(snippets: Record<number, SnippetAnswer>) {
+  for (const [id, answer] of Object.entries(snippets)) {
+    if (typeof answer !== 'object' || answer.status === 'network-error') continue;
+    if (Number.isInteger(answer.status) && answer.status >= 400 && answer.status <= 599) continue;
+    throw new RangeError(
+      `The status of snippet ${id} is ${answer.status}. A failure has one from 400 to 599.`,
+    );
+  }
+}
+
 function hasValidKey({ headers }: Request, apiKey: string | undefined) {
   const authorization = headers.get('authorization') ?? '';
   const [, key] = /^Bearer (\S+)$/.exec(authorization) ?? [];
@@ -87,5 +100,6 @@ function problemResponse(status: number, detail: string, retryAfter?: string) {
     ...(retryAfter && { 'retry-after': retryAfter }),
   };
   const type = `https://snippets.test/problems/${status}`;
-  return HttpResponse.json({ status, title: STATUS_CODES[status], detail, type }, { status, headers });
+  const title = STATUS_CODES[status] ?? `Status ${status}`;
+  return HttpResponse.json({ status, title, detail, type }, { status, headers });
 }

@@ -55,13 +55,13 @@ const fromB: Row[] = [
   // May be temporary: two attempts, then A.
   ['another id', json({ id: 99, content: 'of another snippet' }), byA('retrieved'), 2, 1],
   ['a network failure', connectionFails, byA('retrieved'), 2, 1],
-  ...[408, 429, 500, 502, 503, 504].flatMap((status): Row[] => [
+  ...[408, 425, 429, 500, 502, 503, 504, 505, 507, 511, 520, 522, 529, 530, 599].flatMap((status): Row[] => [
     [`${status}`, problem(status), byA('retrieved'), 2, 1],
     [`${status} without a problem`, text('', status), byA('retrieved'), 2, 1],
   ]),
   // Any other status; a redirect, which is never followed.
   ['204', () => new Response(null, { status: 204 }), error('unexpected-status'), 1, 0],
-  ...[201, 400, 405, 406, 409, 410, 418, 422, 451, 501, 505, 511].map(
+  ...[201, 400, 405, 406, 409, 410, 418, 422, 426, 451, 499, 501].map(
     (status): Row => [`${status} with a problem`, problem(status), error('unexpected-status'), 1, 0],
   ),
   ...[300, 301, 302, 303, 307, 308].map((status): Row => {
@@ -94,7 +94,13 @@ const fromA: Row[] = [
   ['405 without a problem', text('', 405), error('no-route'), 1],
   ['408', problem(408), error('timeout'), 4],
   ['429', problem(429), error('rate-limited'), 4],
+  ['425', problem(425), error('server-error'), 4],
   ['500', problem(500), error('server-error'), 4],
+  ['501', problem(501), error('unexpected-status'), 1],
+  ['501 without a problem', text('', 501), error('no-route'), 1],
+  ['507', problem(507), error('server-error'), 4],
+  ['522', text('<h1>Cloudflare</h1>', 522), error('server-error'), 4],
+  ['529 with a problem', problem(529), error('server-error'), 4],
   ['503', text('', 503), error('server-error'), 4],
   ['a network failure', connectionFails, error('network'), 4],
   ['cut JSON', text('{"id":42,"conte'), error('bad-answer'), 4],

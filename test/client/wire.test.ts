@@ -101,6 +101,26 @@ test.for([
   },
 );
 
+test.for([
+  '522 ',
+  '520 Web Server Returned an Unknown Error',
+  '425 Too Early',
+  '529 Site Overloaded',
+  '507 Full',
+])('a service behind a CDN that answers %s for a moment is asked again', async (status) => {
+  let asked = 0;
+  const page = '<html>a page of the CDN</html>';
+  const server = await serve(
+    rawServer((socket) => {
+      asked += 1;
+      const [first, body] = asked === 1 ? [status, page] : ['200 OK', content];
+      socket.end(`HTTP/1.1 ${first}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
+    }),
+  );
+  expect(await clientOf(server).get(1)).toMatchObject({ variant: 'render' });
+  expect(asked).toBe(2);
+});
+
 test('the first of two Retry-After headers is used', async () => {
   let asked = 0;
   const server = await serve(

@@ -115,8 +115,12 @@ test.for([
   expect(host.requests).toHaveLength(1);
 });
 
-test('a host that fails twice is asked a third time', async () => {
-  host.answers['/x'] = [{ status: 503 }, { status: 429 }, { type: 'image/png', body: images.png }];
+test.for([
+  [503, 429],
+  [425, 522],
+  [408, 599],
+])('a host that fails twice, with %i and %i, is asked a third time', async ([first = 0, second = 0]) => {
+  host.answers['/x'] = [{ status: first }, { status: second }, { type: 'image/png', body: images.png }];
   expect(await find(open(), '/x')).toMatchObject({ width: 80 });
   expect(host.requests).toHaveLength(3);
 });

@@ -26,6 +26,8 @@ describe.for(endpoints)('with base URLs for %s', (endpoints) => {
     [503, 4],
     [503, 1_000],
     [429, 200],
+    [425, 200],
+    [522, 200],
   ] as const)(
     'a service that is dead (%s) is tried for a minute for %i snippets, with under 100 requests',
     async ([what, count]) => {

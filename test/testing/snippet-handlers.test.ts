@@ -45,3 +45,24 @@ test('snippetHandlers simulates permanent and temporary faults by id', async () 
   await expect(service.get(4)).rejects.toMatchObject({ code: 'rate-limited', attempts: 1 });
   await service.close();
 });
+
+test.for([
+  [425, 'Too Early'],
+  [501, 'Not Implemented'],
+  [507, 'Insufficient Storage'],
+  [522, 'Status 522'],
+] as const)('snippetHandlers fails with any status, such as %i', async ([status, title]) => {
+  network.use(...snippetHandlers({ 1: { status } }));
+  const service = client({ limits: { attempts: 1 } });
+  await expect(service.render(1)).rejects.toMatchObject({ status, title });
+  await service.close();
+});
+
+test.for([200, 399, 600, 450.5, Number.NaN])(
+  'snippetHandlers refuses the status %f, as it is no failure',
+  (status) => {
+    expect(() => snippetHandlers({ 7: { status } })).toThrow(
+      new RangeError(`The status of snippet 7 is ${status}. A failure has one from 400 to 599.`),
+    );
+  },
+);
