@@ -114,7 +114,9 @@ test.for([
     rawServer((socket) => {
       asked += 1;
       const [first, body] = asked === 1 ? [status, page] : ['200 OK', content];
-      socket.end(`HTTP/1.1 ${first}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
+      socket.end(
+        `HTTP/1.1 ${first}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+      );
     }),
   );
   expect(await clientOf(server).get(1)).toMatchObject({ variant: 'render' });
@@ -176,7 +178,7 @@ describe('interim answers before the final one are passed over', () => {
     const body = interim(100);
     const server = await serve(
       rawServer(async (socket) => {
-        socket.write(`${interim(100)}HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`);
+        socket.write(`${interim(100)}HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`);
         await setTimeout(5);
         socket.write(body);
       }),
