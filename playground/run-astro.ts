@@ -35,12 +35,14 @@ export interface SiteWatch {
 /** The folder where the site is built. The finished site is served from another folder. */
 export const builtFor = (served: string): string => `${served}-next`;
 
-/** The flags for the served site and its record. */
-function flagsOf(served: string): { flags: string[]; record: string } {
+/** The file with the record of the served site. */
+export function recordOf(served: string): string {
   const name = encodeURIComponent(relative(site, builtFor(served)).split(sep).join('/'));
-  const record = join(site, 'node_modules/.astro/astro-snippets', `manifest.${name}.json`);
-  return { flags: ['--output', served, '--manifest', record], record };
+  return join(site, 'node_modules/.astro/astro-snippets', `manifest.${name}.json`);
 }
+
+/** The flags for the served site and its record. */
+const flagsOf = (served: string): string[] => ['--output', served, '--manifest', recordOf(served)];
 
 /**
  * Runs `astro-snippets watch` as a user would, in its own process and with the key in its environment. It
@@ -51,8 +53,8 @@ export function watchSite(
   environment: Record<string, string>,
   { onEvent, onOutput, onEnd }: WatchListener,
 ): SiteWatch {
-  const { flags, record } = flagsOf(served);
-  rmSync(record, { force: true });
+  const flags = flagsOf(served);
+  rmSync(recordOf(served), { force: true });
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const build = [process.execPath, join(import.meta.dirname, 'build-site.ts'), served];
   flags.push('--build', build.map((part) => `"${part}"`).join(' '));
@@ -108,7 +110,7 @@ export function watchSite(
 /** The output of `astro-snippets list --json`. Rejects if the site has no usable record. */
 export async function listSnippets(served: string, environment: Record<string, string>): Promise<string> {
   const options = { cwd: site, env: { ...process.env, ...environment }, maxBuffer: 64 * 1024 * 1024 };
-  const list = [command, 'list', '--json', ...flagsOf(served).flags];
+  const list = [command, 'list', '--json', ...flagsOf(served)];
   const { stdout } = await promisify(execFile)(process.execPath, list, options);
   return stdout;
 }

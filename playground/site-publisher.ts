@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ListOutput, WatchOutput } from '../src/cli/json-output.ts';
-import { listSnippets, type SiteWatch, site, watchSite } from './run-astro.ts';
-import type { Publication, Publisher } from './service/publisher.ts';
+import { listSnippets, recordOf, type SiteWatch, site, watchSite } from './run-astro.ts';
+import type { Publication, Publisher, SiteFacts } from './service/publisher.ts';
 import { pathOfPage } from './service/website/places.ts';
-import { placesOf, stylesOf, surroundingsOf } from './site-record.ts';
+import { factsOf, placesOf, stylesOf, surroundingsOf } from './site-record.ts';
 
 /** The publisher of the playground's own site. */
 export interface SitePublisher extends Publisher {
@@ -46,6 +46,7 @@ export function createSitePublisher({
   let reason = '';
   /** The snippets of the site, if it has a usable record. */
   let shown: ListOutput['snippets'] | undefined;
+  let facts: SiteFacts | undefined;
 
   /** @param startedAt the start of the measured duration */
   function begin(startedAt: number): void {
@@ -64,6 +65,7 @@ export function createSitePublisher({
     const empty = () => undefined;
     const list: ListOutput | undefined = await commands.list(served, environment()).then(JSON.parse, empty);
     shown = list?.snippets;
+    facts = await factsOf({ siteUrl, served, record: recordOf(served) });
     // Another update may have begun in the meantime.
     if (publication !== latest) return;
     Object.assign(publication, { state: 'done', finishedAt: at, failure: undefined });
@@ -114,6 +116,7 @@ export function createSitePublisher({
     siteUrl,
     latest: () => latest,
     shown: (id) => shown && placesOf(shown, id),
+    facts: () => facts,
     async surroundings(id, contentsWith, wanted) {
       const { pages, params } = placesOf(shown ?? [], id);
       const contents = (await Promise.all(params.map(contentsWith))).flat();

@@ -1,13 +1,38 @@
+import { readdir } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
 import { type DefaultTreeAdapterTypes, parse, serializeOuter } from 'parse5';
 import type { ShownSnippet } from '../src/cli/json-output.ts';
-import type { ShownPlaces } from './service/publisher.ts';
+import { readManifest } from '../src/record/manifest-file.ts';
+import type { ShownPlaces, SiteFacts } from './service/publisher.ts';
+import { pathOfPage } from './service/website/places.ts';
+
+/** Where a built site is. */
+export interface BuiltSite {
+  siteUrl: string;
+  /** The folder that is served. */
+  served: string;
+  /** The file with the record of the build. */
+  record: string;
+}
+
+/** What the website has to know of a site to check a draft. */
+export async function factsOf({ siteUrl, served, record }: BuiltSite): Promise<SiteFacts | undefined> {
+  const { manifest } = await readManifest(record);
+  if (manifest === undefined) return undefined;
+  const files = await readdir(served, { recursive: true, withFileTypes: true });
+  const names = files
+    .filter((file) => file.isFile())
+    .map((file) => relative(served, join(file.parentPath, file.name)));
+  const paths = names.map((name) => pathOfPage(name.replaceAll(sep, '/')));
+  return { url: siteUrl, paths: paths.sort(), scripts: manifest.rules.scripts };
+}
 
 /**
  * Tells where a site shows a snippet, and with which params.
  *
  * @param snippets the output of `astro-snippets list`, which has one entry for each params.
  */
-export function placesOf(snippets: readonly ShownSnippet[], id: number): ShownPlaces & { params: string[] } {
+export function placesOf(snippets: readonly ShownSnippet[], id: number): ShownPlaces {
   const uses = snippets.filter((snippet) => snippet.id === id);
   const pages = uses.flatMap((use) => use.pages.map(({ file }) => file));
   const entries = uses.flatMap((use) =>
@@ -16,7 +41,7 @@ export function placesOf(snippets: readonly ShownSnippet[], id: number): ShownPl
   return {
     pages: [...new Set(pages)].sort(),
     entries: [...new Set(entries)].sort(),
-    params: uses.map(({ params = '{}' }) => params),
+    params: [...new Set(uses.map(({ params = '{}' }) => params))],
   };
 }
 

@@ -20,6 +20,18 @@ export interface ShownPlaces {
   pages: readonly string[];
   /** Entries of content collections, such as `offers/spring`. */
   entries: readonly string[];
+  /** The params (JSON) that the site passes to the snippet, each once. */
+  params: readonly string[];
+}
+
+/** What has to be known of a site to check a draft, as of its last build or refresh. */
+export interface SiteFacts {
+  /** Where the site is served. */
+  url: string;
+  /** The paths of its pages and other files, such as `/pricing/`. */
+  paths: readonly string[];
+  /** What the site does with scripts in snippets. */
+  scripts: 'allow' | 'strip' | 'error';
 }
 
 /**
@@ -42,6 +54,8 @@ export interface Publisher {
   latest(): Publication | undefined;
   /** The places where a snippet is shown, if the site has a usable record. */
   shown(id: number): ShownPlaces | undefined;
+  /** What a draft is checked with; `undefined` without a usable record. */
+  facts(): SiteFacts | undefined;
   /**
    * Makes a preview look as on a page of the site: the markup before the snippet (style sheets and start
    * tags), and the path of the page. If no page shows it, the styles of the home page without a path.

@@ -144,7 +144,10 @@ async function applyScriptRule(html: string, request: SnippetRequest, { scripts 
 }
 
 /** Finds what HTML leaves open, wherever it is put. What hides the rest of the page comes first. */
-async function findLeftOpen(html: string, { scripts }: ContentRules): Promise<LeftOpen | undefined> {
+export async function findLeftOpen(
+  html: string,
+  { scripts }: Pick<HtmlRules, 'scripts'>,
+): Promise<LeftOpen | undefined> {
   if (hasOnlyOrdinaryTags(html)) return undefined;
   const { contexts } = await import('./parse.ts');
   const { leftOpen } = await import('./open-elements.ts');
@@ -160,7 +163,7 @@ async function findLeftOpen(html: string, { scripts }: ContentRules): Promise<Le
 }
 
 /** Describes what HTML leaves open, as the end of a sentence. */
-const describeOpen = ({ what, isLost }: LeftOpen) =>
+export const describeOpen = ({ what, isLost }: LeftOpen): string =>
   isLost
     ? `leaves ${what} open, which swallows the rest of the page.`
     : `leaves ${what} open, which browsers continue in the rest of the page.`;

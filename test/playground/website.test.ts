@@ -7,6 +7,7 @@ import { signIn } from '../support/service/website.ts';
 let latest: Publication | undefined;
 let published = 0;
 let siteKey = '';
+const facts = { url: 'http://localhost:1', paths: ['/', '/pricing/'], scripts: 'error' } as const;
 const links: string[] = [];
 const publisher: Publisher = {
   siteUrl: 'http://localhost:1',
@@ -14,7 +15,8 @@ const publisher: Publisher = {
     published += 1;
   },
   latest: () => latest,
-  shown: () => ({ pages: ['index.html', 'pricing/index.html'], entries: ['offers/spring'] }),
+  shown: () => ({ pages: ['index.html', 'pricing/index.html'], entries: ['offers/spring'], params: [] }),
+  facts: () => facts,
   surroundings: async () => ({ before: '<style>b { color: red }</style>' }),
   organizationId: () => mine,
   apiKey: () => siteKey,
@@ -140,6 +142,8 @@ describe('snippets on the website', () => {
         element: `<snippet-embed id="${id}" params='{"who":"&lt;you>"}'></snippet-embed>`,
       },
       note: '',
+      findings: [{ line: 1, flaw: expect.stringContaining('contains <script>'), severity: 'breaks' }],
+      checks: expect.stringContaining('Line 1</span> contains &lt;script&gt;, which the site refuses'),
       base: expect.stringMatching(/./),
     });
   });
@@ -161,12 +165,15 @@ describe('snippets on the website', () => {
     expect(service.store.snippets.get(mine, 42)?.name).toBe('Free-shipping line');
   });
   test.for([
-    ['{}', 'Without a sample value: plan.'],
+    ['{}', ''],
     ['[1]', 'The sample params are not a JSON object. Pages do not use them.'],
   ] as const)('are published whatever the sample params are: %s', async ([sample, note]) => {
     const { path, form, id } = add('one');
     const typed = { ...form, draft: 'Plan {{ plan }}', sample };
-    expect(await (await send(`${path}/draft`, typed)).json()).toMatchObject({ content: 'Plan ', note });
+    expect(await (await send(`${path}/draft`, typed)).json()).toMatchObject({
+      ...{ content: 'Plan ', note },
+      findings: [{ line: 1, flaw: 'shows `plan`, which has no sample value.' }],
+    });
     await send(path, { ...typed, action: 'publish' });
     expect(stored(id)?.publishedContent).toBe('Plan {{ plan }}');
   });
@@ -321,6 +328,37 @@ describe('publishing', () => {
       expect(published).toBe(1);
     },
   );
+  test.for([
+    ['Shipping is <!-- free', 'leaves a comment open, which swallows the rest of the page.'],
+    ['\n<strong>free from 25 €. <a href="/pricing/">More', 'leaves &lt;strong&gt; and &lt;a&gt; open, which'],
+    ['<script>alert(1)</script>', 'contains &lt;script&gt;, which the site refuses'],
+  ] as const)(
+    'what would break a page needs a confirmation, and is named at its line before and after: %j',
+    async ([draft, flaw]) => {
+      const { path, form, id } = add('one');
+      const line = `Line ${draft.split('\n').length}</span> ${flaw}`;
+      const answer = await send(path, { ...form, draft, action: 'publish' });
+      expect(answer.status).toBe(422);
+      const [notice] = (await answer.text()).split(' id="edit"');
+      expect(notice).toContain(line);
+      expect(notice).toContain('Publish it anyway');
+      expect(stored(id)).toMatchObject({ draft: 'one', publishedContent: 'one' });
+      expect(published).toBe(0);
+      await send(path, { ...form, draft, action: 'publish-anyway' });
+      expect(stored(id)?.publishedContent).toBe(draft);
+      expect(await read(path)).toContain(line);
+    },
+  );
+  test('what does not break a page is named, and published at once', async () => {
+    const { path, form, id } = add('one');
+    const draft = '<a href="/pricng/">{{ plan | upcsae }}</a>';
+    await send(path, { ...form, draft, action: 'publish' });
+    expect(stored(id)?.publishedContent).toBe(draft);
+    const page = await read(path);
+    for (const flaw of ['links to /pricng/', 'uses the filter `upcsae`', 'shows `plan`']) {
+      expect(page).toContain(`Line 1</span> ${flaw}`);
+    }
+  });
   test.for([
     ['why <not>', 'The site could not be updated.'],
     ['… [payment-required]', 'The subscription has expired. <a href="/account">Renew it</a>.'],

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { limits } from '../limits.ts';
+import type { Publisher } from '../publisher.ts';
 import { parseParams } from '../schemas.ts';
 import type { NewSnippet, Snippet, Typed } from '../store/snippets.ts';
-import { renderTemplate, unfilledVariables } from '../template.ts';
+import { renderTemplate } from '../template.ts';
+import { type CheckedParams, type Finding, publishChecks } from './publish-checks.ts';
 
 /** The form that the editor of a snippet sends. */
 export interface SnippetForm extends Typed {
@@ -68,25 +70,32 @@ export interface SnippetPreview {
   content: string | undefined;
   error: string | undefined;
   embeds: SnippetEmbeds;
-  /** The error, and what is noteworthy about the params and the content. */
+  /** What is noteworthy about the params and the content as a whole. */
   note: string;
+  /** What is wrong in lines of the draft. */
+  findings: Finding[];
 }
 
-/** Renders the draft of a snippet with its sample params. */
-export async function previewOf(snippet: Snippet): Promise<SnippetPreview> {
+/** Renders the draft of a snippet with its sample params, and checks it with those of the site. */
+export async function previewOf(snippet: Snippet, publisher: Publisher | undefined): Promise<SnippetPreview> {
   const { id, draft, sample } = snippet;
   const sampleParams = parseParams(sample);
   const params = sampleParams ?? {};
   const flaw = tooLong(snippet);
   const { content, error } = flaw === undefined ? await renderTemplate(draft, params) : { error: flaw };
-  const unfilled =
-    content === undefined || sampleParams === undefined ? [] : unfilledVariables(draft, params);
+  const ofPages =
+    publisher
+      ?.shown(id)
+      ?.params.map(parseParams)
+      .filter((given) => given !== undefined) ?? [];
+  const checked: CheckedParams =
+    ofPages.length > 0 ? { source: 'pages', params: ofPages } : { source: 'sample', params: [params] };
+  const findings = flaw === undefined ? await publishChecks(draft, checked, publisher?.facts()) : [];
   const isForHead = /^\s*<(?:meta|link|title|base)\b/i.test(content ?? '');
   const notes = [
-    error,
+    flaw,
     sampleParams === undefined && 'The sample params are not a JSON object. Pages do not use them.',
-    unfilled.length > 0 && `Without a sample value: ${unfilled.join(', ')}.`,
     isForHead && 'It is for <head>, where nothing is visible.',
   ];
-  return { content, error, embeds: embedsOf(id, params), note: notes.filter(Boolean).join(' ') };
+  return { content, error, embeds: embedsOf(id, params), note: notes.filter(Boolean).join(' '), findings };
 }

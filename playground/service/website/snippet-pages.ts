@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import { html } from 'hono/html';
 import type { Snippet } from '../store/snippets.ts';
 import type { EventType } from '../store/webhooks.ts';
+import { breakingNotice, findingsList } from './check-notices.ts';
 import type { Website, WebsiteEnvironment, WebsiteParts } from './environment.ts';
 import type { Html } from './page-facts.ts';
 import { pathOf } from './publication.ts';
@@ -83,10 +84,10 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
   pages.get(oneSnippet, (context) => showSnippet(context));
 
   pages.post(oneSnippet, async (context) => {
-    const { organization, snippet, page } = context.var;
+    const { organization, publisher, snippet, page } = context.var;
     const form = formOf(await context.req.parseBody());
     const { id } = snippet;
-    const { content, error } = await previewOf({ ...snippet, ...form });
+    const { content, error, findings } = await previewOf({ ...snippet, ...form }, publisher);
     const isPublished = form.action.startsWith('publish');
     const answer = (status: 200 | 409 | 422, why: { notice?: Html; conflict?: Html } = {}) => {
       context.status(status);
@@ -101,6 +102,9 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
     if (form.action === 'publish' && content?.trim() === '') {
       return answer(422, { notice: emptyNotice(snippet) });
     }
+    if (form.action === 'publish' && findings.some(({ severity }) => severity === 'breaks')) {
+      return answer(422, { notice: breakingNotice(findings) });
+    }
     snippets.save(organization.id, id, form);
     if (!isPublished) return context.redirect(addressOf(id, page, 'saved'), 303);
     snippets.publish(organization.id, id);
@@ -109,9 +113,10 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
   });
 
   pages.post(`${oneSnippet}/draft`, async (context) => {
-    const { snippet } = context.var;
+    const { publisher, snippet } = context.var;
     const form = formOf(await context.req.parseBody());
-    const preview = await previewOf({ ...snippet, ...form });
+    const rendered = await previewOf({ ...snippet, ...form }, publisher);
+    const preview = { ...rendered, checks: await findingsList(rendered.findings) };
     const failure = tooLong(form);
     if (failure !== undefined) return context.json({ ...preview, failure }, 422);
     if (isChangedSince(snippet, form)) {

@@ -5,6 +5,7 @@ import type { Publisher } from '../publisher.ts';
 import { parseParams } from '../schemas.ts';
 import type { Snippet, SnippetVersion } from '../store/snippets.ts';
 import { renderTemplate } from '../template.ts';
+import { findingsList } from './check-notices.ts';
 import type { WebsiteEnvironment } from './environment.ts';
 import { copyButton, field, table, time } from './layout.ts';
 import type { Html } from './page-facts.ts';
@@ -76,7 +77,7 @@ export async function editPart(shown: Shown, { unsaved, conflict }: Unsaved): Pr
   const { snippet, versions, page, publisher } = shown;
   const { id, published } = snippet;
   const { name, draft, sample } = unsaved ?? snippet;
-  const preview = await previewOf({ ...snippet, name, draft, sample });
+  const preview = await previewOf({ ...snippet, name, draft, sample }, publisher);
   return html`<h1>${name}</h1>
       <p class="hint">Snippet ${id} · ${stateOf(snippet)}</p>
       <form class="card two" id="edit" method="post" action="${addressOf(id, page)}" autocomplete="off" data-draft="/snippets/${id}/draft"${unsaved && html` data-unsaved`}>
@@ -97,6 +98,7 @@ ${draft}</textarea></div>`,
 ${sample}</textarea>`,
             `A JSON object to preview with, at most ${limits.sample.toLocaleString('en')} characters. Pages pass their own.`,
           )}
+          <div role="status" data-checks>${findingsList(preview.findings)}</div>
           <div class="card notice bad" role="alert" data-conflict${conflict === undefined && html` hidden`}>${conflict}</div>
           <div class="row">
             <button name="action" value="publish">Publish</button>
@@ -204,7 +206,7 @@ export async function versionPart(shown: Shown, version: SnippetVersion): Promis
   const { number, content, publishedAt } = version;
   const { id, name, published, draft } = snippet;
   const before = versions.find((one) => one.number === number - 1);
-  const preview = await previewOf({ ...snippet, draft: content });
+  const preview = await previewOf({ ...snippet, draft: content }, shown.publisher);
   return html`<p><a href="/snippets/${id}">Back to ${name}</a></p>
       <h1>${name}, version ${number}</h1>
       <p class="hint">Published ${time(publishedAt)}. ${

@@ -31,7 +31,8 @@ const publisher: Publisher = {
     latest = { state: 'running', startedAt: Date.now(), output: '' };
   },
   latest: () => latest,
-  shown: (id) => ({ pages: id === 41 ? ['index.html', 'pricing/index.html'] : [], entries: [] }),
+  shown: (id) => ({ pages: id === 41 ? ['index.html', 'pricing/index.html'] : [], entries: [], params: [] }),
+  facts: () => ({ url: 'http://localhost:1', paths: ['/', '/pricing/'], scripts: 'error' }),
   surroundings: async () => ({ before: '' }),
   apiKey: () => siteKey.secret,
 };

@@ -30,22 +30,23 @@ async function synchronize() {
   }
   const mark = base !== undefined && sent > 0 ? 'Saved' : '';
   part('mark').textContent = sent === saved ? mark : `Not saved: ${failure}`;
-  tell(conflict);
+  tell('conflict', conflict);
   if (sent > 0 && 'note' in preview) show(preview);
   again(typed === sent ? 2_000 : 0);
 }
 
-/** Shows a conflict, if it is new: changes are read aloud, and close an open part. */
-function tell(conflict = '') {
-  const region = part('conflict');
-  if (region.dataset.shown === conflict) return;
-  region.hidden = conflict === '';
-  region.dataset.shown = conflict;
-  region.innerHTML = conflict;
+/** Shows a notice, if it is new: changes are read aloud, and close an open part. */
+function tell(name, notice = '') {
+  const region = part(name);
+  if (region.dataset.shown === notice) return;
+  region.hidden = notice === '';
+  region.dataset.shown = notice;
+  region.innerHTML = notice;
 }
 
-function show({ content, note, embeds }) {
+function show({ content, note, checks, embeds }) {
   part('flaw').textContent = note;
+  tell('checks', checks);
   if (content === undefined) return;
   frame.srcdoc = frame.dataset.before + content;
   for (const [form, text] of Object.entries(embeds)) {
