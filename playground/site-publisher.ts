@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { ListOutput, WatchOutput } from '../src/cli/json-output.ts';
 import { listSnippets, recordOf, type SiteWatch, site, watchSite } from './run-astro.ts';
 import type { Publication, Publisher, SiteFacts } from './service/publisher.ts';
-import { pathOfPage } from './service/website/places.ts';
-import { factsOf, placesOf, stylesOf, surroundingsOf } from './site-record.ts';
+import { previewPage } from './site-preview.ts';
+import { type BuiltSite, factsOf, placesOf, stylesOf } from './site-record.ts';
 
 /** The publisher of the playground's own site. */
 export interface SitePublisher extends Publisher {
@@ -34,6 +34,7 @@ export function createSitePublisher({
   served = join(site, 'dist'),
   commands = { watch: watchSite, list: listSnippets },
 }: SitePublisherOptions): SitePublisher {
+  const built: BuiltSite = { siteUrl, served, record: recordOf(served) };
   let watch: SiteWatch | undefined;
   let latest: Publication | undefined;
   let settled = Promise.withResolvers<void>();
@@ -65,7 +66,7 @@ export function createSitePublisher({
     const empty = () => undefined;
     const list: ListOutput | undefined = await commands.list(served, environment()).then(JSON.parse, empty);
     shown = list?.snippets;
-    facts = await factsOf({ siteUrl, served, record: recordOf(served) });
+    facts = await factsOf(built);
     // Another update may have begun in the meantime.
     if (publication !== latest) return;
     Object.assign(publication, { state: 'done', finishedAt: at, failure: undefined });
@@ -117,16 +118,8 @@ export function createSitePublisher({
     latest: () => latest,
     shown: (id) => shown && placesOf(shown, id),
     facts: () => facts,
-    async surroundings(id, contentsWith, wanted) {
-      const { pages, params } = placesOf(shown ?? [], id);
-      const contents = (await Promise.all(params.map(contentsWith))).flat();
-      const read = (file: string) => readFile(join(served, file), 'utf8').catch(() => '');
-      for (const file of pages.toSorted((one) => (pathOfPage(one) === wanted ? -1 : 0)).slice(0, 10)) {
-        const before = surroundingsOf(await read(file), contents, siteUrl);
-        if (before !== undefined) return { page: pathOfPage(file), before };
-      }
-      return { before: stylesOf(await read('index.html'), siteUrl) };
-    },
+    preview: (id, contentOf, wanted) => previewPage(id, contentOf, wanted, built),
+    styles: async () => stylesOf(await readFile(join(served, 'index.html'), 'utf8').catch(() => ''), siteUrl),
     organizationId,
     apiKey: () => environment()['SNIPPETS_API_KEY'],
     publish(startedAt = Date.now()) {

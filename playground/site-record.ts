@@ -56,23 +56,6 @@ export function stylesOf(page: string, siteUrl: string): string {
   return styles.join('');
 }
 
-/** The styles of a page, and the start tags of the elements that contain one of these contents. */
-export function surroundingsOf(
-  page: string,
-  contents: readonly string[],
-  siteUrl: string,
-): string | undefined {
-  const content = contents.find((text) => text.trim() !== '' && page.includes(text));
-  if (content === undefined) return undefined;
-  const start = page.indexOf(content);
-  const around = [...elementsOf(parse(page, { sourceCodeLocationInfo: true }))].flatMap((element) => {
-    const { startTag, endOffset = 0 } = element.sourceCodeLocation ?? {};
-    const isAround = startTag && startTag.endOffset <= start && start + content.length <= endOffset;
-    return isAround && element.tagName !== 'head' ? page.slice(startTag.startOffset, startTag.endOffset) : [];
-  });
-  return stylesOf(page, siteUrl) + around.join('');
-}
-
 function* elementsOf({
   childNodes,
 }: DefaultTreeAdapterTypes.ParentNode): Generator<DefaultTreeAdapterTypes.Element> {

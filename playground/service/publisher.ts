@@ -34,6 +34,17 @@ export interface SiteFacts {
   scripts: 'allow' | 'strip' | 'error';
 }
 
+/** The content of a snippet with the params of an embed; `undefined` if it has none. */
+export type SnippetContents = (id: number, params: Record<string, unknown>) => Promise<string | undefined>;
+
+/** A page of the site with a draft. */
+export interface PagePreview {
+  /** The path of the page. */
+  page: string;
+  /** The page, with links and files that work on any host. */
+  html: string;
+}
+
 /**
  * The site that shows the snippets. The website can update it, and does not know how that is done.
  */
@@ -57,17 +68,13 @@ export interface Publisher {
   /** What a draft is checked with; `undefined` without a usable record. */
   facts(): SiteFacts | undefined;
   /**
-   * Makes a preview look as on a page of the site: the markup before the snippet (style sheets and start
-   * tags), and the path of the page. If no page shows it, the styles of the home page without a path.
+   * Makes a page that shows a snippet, as it would be with these contents. `undefined` if no page shows it.
    *
-   * @param contentsWith the contents that the site may show for the params (JSON) of an embed
    * @param wanted the path of the preferred page
    */
-  surroundings(
-    id: number,
-    contentsWith: (params: string) => Promise<string[]>,
-    wanted: string,
-  ): Promise<{ page?: string; before: string }>;
+  preview(id: number, contentOf: SnippetContents, wanted: string): Promise<PagePreview | undefined>;
+  /** The style sheets of the home page, as markup that works on any host. */
+  styles(): Promise<string>;
   /** The API key that the site is built with, if known. */
   apiKey(): string | undefined;
 }

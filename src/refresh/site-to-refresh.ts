@@ -1,7 +1,7 @@
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { FileKind } from '../embed/found-embed.ts';
 import { fileKind } from '../files/file-kind.ts';
-import { type InlinedPage, pageInliner } from '../inlining/inline-page.ts';
+import { type InlinableSnippet, type InlinedPage, pageInliner } from '../inlining/inline-page.ts';
 import { type Contents, pageHashOf } from '../record/changes.ts';
 import type { Manifest, RecordedFile } from '../record/manifest.ts';
 import { PackReader } from '../record/pack.ts';
@@ -9,15 +9,20 @@ import { readEmbeds } from '../snippets/read-embeds.ts';
 import type { FetchedSnippets } from '../snippets/snippet-fetcher.ts';
 import type { Progress } from '../text/progress.ts';
 
-/** A built site, by its manifest, and the current snippets of the service. */
-export interface SiteToRefresh {
+/** Pages as they were generated, by the manifest of their site, and what to inline into them. */
+interface GeneratedPages {
   /** The path of the manifest. */
   recordFile: string;
   manifest: Manifest;
   /** The current snippets of the manifest, without optional ones that do not exist. */
-  fetched: FetchedSnippets;
+  fetched: ReadonlyMap<string, InlinableSnippet>;
   /** The edit links with the current names of snippets; absent if pages have none. */
   linked: Manifest['linked'];
+}
+
+/** A built site, by its manifest, and the current snippets of the service. */
+export interface SiteToRefresh extends GeneratedPages {
+  fetched: FetchedSnippets;
   /** The current contents, as a manifest records them. */
   currentContents: Contents;
   /** The folder from which messages show paths. */
@@ -41,7 +46,7 @@ export function changedSnippets({ manifest, fetched, currentContents }: SiteToRe
 export type MakePage = (page: RecordedFile) => InlinedPage;
 
 /** Prepares to make pages as the build did, from the pages as they were generated. */
-export function pageMaker({ recordFile, manifest, fetched, linked }: SiteToRefresh): MakePage {
+export function pageMaker({ recordFile, manifest, fetched, linked }: GeneratedPages): MakePage {
   const { rules, snippets, urls } = manifest;
   const pack = new PackReader(recordFile, manifest.pack);
   const inlinePage = pageInliner({ snippets: fetched, rules, site: urls?.site, linked });

@@ -17,7 +17,8 @@ const publisher: Publisher = {
   latest: () => latest,
   shown: () => ({ pages: ['index.html', 'pricing/index.html'], entries: ['offers/spring'], params: [] }),
   facts: () => facts,
-  surroundings: async () => ({ before: '<style>b { color: red }</style>' }),
+  preview: async () => undefined,
+  styles: async () => '<style>b { color: red }</style>',
   organizationId: () => mine,
   apiKey: () => siteKey,
 };
@@ -128,7 +129,7 @@ describe('snippets on the website', () => {
   test('are previewed in a sandboxed frame without being saved', async () => {
     const typed = { name: 'x', draft: '<b>{{ who }}</b><script>1</script>', sample: '{"who":"<you>"}' };
     const page = await (await send('/snippets/42', { ...typed, action: 'preview' })).text();
-    expect(page).toMatch(/<iframe[^>]* sandbox /);
+    expect(page).toMatch(/<iframe[^>]* sandbox="allow-same-origin" /);
     expect(page).toMatch(/ srcdoc="[^"]*&lt;b&gt;&amp;lt;you&amp;gt;&lt;\/b&gt;/);
     expect(service.store.snippets.get(mine, 42)?.name).toBe('Free-shipping line');
   });
@@ -137,6 +138,7 @@ describe('snippets on the website', () => {
     const typed = { name: 'x', draft: '<b>{{ who }}</b><script>1</script>', sample: '{"who":"<you>"}' };
     expect(await (await send(`${path}/draft`, typed)).json()).toEqual({
       content: '<b>&lt;you&gt;</b><script>1</script>',
+      document: '<style>b { color: red }</style><b>&lt;you&gt;</b><script>1</script>',
       embeds: {
         component: `<Snippet id={${id}} params={{"who":"<you>"}} />`,
         element: `<snippet-embed id="${id}" params='{"who":"&lt;you>"}'></snippet-embed>`,

@@ -23,12 +23,14 @@ export interface WebsiteEnvironment {
     organization: Organization;
     /** The site, if it belongs to this organization. */
     publisher: Publisher | undefined;
-    /** The snippet of the page. Only the pages of a snippet have this, `versions` and `page`. */
+    /** The snippet of the page. Only the pages of a snippet have what follows. */
     snippet: Snippet;
     /** The published versions, newest first. */
     versions: readonly SnippetVersion[];
     /** The page of the site to go back to. */
     page: string;
+    /** The published content of any snippet of the organization. */
+    publishedContent: (id: number) => string | undefined;
   };
 }
 

@@ -141,8 +141,8 @@ const ownNameOnly: MiddlewareHandler = async ({ req, text }, next) =>
     : text('This host name is not served here.', 421);
 
 /**
- * Pages load only the site and its styles from elsewhere. Inline styles are allowed for the preview of a
- * snippet, a sandboxed frame without scripts, forms or its own origin.
+ * Pages load only the site, its styles and its images from elsewhere. Inline styles are allowed for the preview
+ * of a snippet, a sandboxed frame without scripts or forms.
  */
 const headers = (siteOrigin = '') =>
   secureHeaders({
@@ -150,7 +150,8 @@ const headers = (siteOrigin = '') =>
       defaultSrc: ["'none'"],
       scriptSrc: ["'self'"],
       styleSrc: ["'self'", "'unsafe-inline'", siteOrigin],
-      imgSrc: ["'self'", 'data:'],
+      imgSrc: ["'self'", 'data:', siteOrigin],
+      fontSrc: [siteOrigin],
       connectSrc: ["'self'"],
       formAction: ["'self'"],
       frameSrc: ["'self'", siteOrigin],

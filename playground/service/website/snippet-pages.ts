@@ -8,6 +8,7 @@ import type { Html } from './page-facts.ts';
 import { pathOf } from './publication.ts';
 import { ask } from './questions.ts';
 import { formOf, previewOf, revisionOf, type SnippetForm, tooLong } from './snippet-form.ts';
+import { previewFrame } from './snippet-preview.ts';
 import { addressOf, consequence, editPart, listPart, type Unsaved, versionPart } from './snippet-views.ts';
 
 const oneSnippet = '/snippets/:id{[1-9][0-9]{0,14}}';
@@ -28,6 +29,7 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
     context.set('snippet', snippet);
     context.set('versions', snippets.versions(organization.id, snippet.id));
     context.set('page', pathOf(context.req.query('page')));
+    context.set('publishedContent', (id) => snippets.published(organization.id, id)?.content);
     return next();
   });
 
@@ -116,7 +118,8 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
     const { publisher, snippet } = context.var;
     const form = formOf(await context.req.parseBody());
     const rendered = await previewOf({ ...snippet, ...form }, publisher);
-    const preview = { ...rendered, checks: await findingsList(rendered.findings) };
+    const { document } = await previewFrame({ ...snippet, ...form }, context.var);
+    const preview = { ...rendered, document, checks: await findingsList(rendered.findings) };
     const failure = tooLong(form);
     if (failure !== undefined) return context.json({ ...preview, failure }, 422);
     if (isChangedSince(snippet, form)) {

@@ -2,15 +2,14 @@ import { diffWordsWithSpace } from 'diff';
 import { html } from 'hono/html';
 import { limits } from '../limits.ts';
 import type { Publisher } from '../publisher.ts';
-import { parseParams } from '../schemas.ts';
 import type { Snippet, SnippetVersion } from '../store/snippets.ts';
-import { renderTemplate } from '../template.ts';
 import { findingsList } from './check-notices.ts';
 import type { WebsiteEnvironment } from './environment.ts';
 import { copyButton, field, table, time } from './layout.ts';
 import type { Html } from './page-facts.ts';
 import { countOf, placesList } from './places.ts';
-import { previewOf, revisionOf, type SnippetForm, type SnippetPreview } from './snippet-form.ts';
+import { previewOf, revisionOf, type SnippetForm } from './snippet-form.ts';
+import { previewPart } from './snippet-preview.ts';
 
 function stateOf({ draft, published, publishedAt, publishedContent }: Snippet): Html {
   if (published === null) return html`<span class="badge">not published</span>`;
@@ -109,7 +108,7 @@ ${sample}</textarea>`,
           </div>
           ${diffPart(`What changed since version ${published}`, snippet.publishedContent ?? snippet.draft, draft)}
         </div>
-        ${await previewPart(name, preview, shown)}
+        ${await previewPart(name, preview, { id, draft, sample }, shown)}
       </form>
       <script type="module" src="/assets/editor.js"></script>
       <h2>Embed it</h2>
@@ -174,39 +173,14 @@ function diffPart(title: string, before: string, after: string): Html | '' {
   return html`<details><summary>${title}</summary><pre tabindex="0">${shown}</pre></details>`;
 }
 
-/** A preview of a content as it looks on a page of the site. */
-async function previewPart(
-  title: string,
-  { note, content }: SnippetPreview,
-  { snippet, versions, page: wanted, publisher }: Shown,
-): Promise<Html> {
-  // The newest version may not be on the site yet.
-  const contentsWith = async (params: string) => {
-    const given = parseParams(params) ?? {};
-    const newest = await Promise.all(
-      versions.slice(0, 3).map((version) => renderTemplate(version.content, given)),
-    );
-    return newest.flatMap((rendered) => rendered.content ?? []);
-  };
-  const { page, before = '' } = (await publisher?.surroundings(snippet.id, contentsWith, wanted)) ?? {};
-  const styles = page
-    ? `As on ${page}, in its place and with its styles.`
-    : "With the styles of the site's home page.";
-  return html`<div>
-          <h2>Preview</h2>
-          <p class="status bad" role="status" data-flaw>${note}</p>
-          <iframe data-before="${before}" sandbox title="Preview of ${title}" srcdoc="${content && before + content}"></iframe>
-          ${before && html`<p class="hint">${styles}</p>`}
-        </div>`;
-}
-
 /** A version with its content and its preview. */
 export async function versionPart(shown: Shown, version: SnippetVersion): Promise<Html> {
   const { snippet, versions } = shown;
   const { number, content, publishedAt } = version;
   const { id, name, published, draft } = snippet;
   const before = versions.find((one) => one.number === number - 1);
-  const preview = await previewOf({ ...snippet, draft: content }, shown.publisher);
+  const previewed = { ...snippet, draft: content };
+  const { note } = await previewOf(previewed, shown.publisher);
   return html`<p><a href="/snippets/${id}">Back to ${name}</a></p>
       <h1>${name}, version ${number}</h1>
       <p class="hint">Published ${time(publishedAt)}. ${
@@ -220,7 +194,7 @@ export async function versionPart(shown: Shown, version: SnippetVersion): Promis
           ${before && diffPart(`What changed since version ${before.number}`, before.content, content)}
           ${diffPart('What changed from here to the draft', content, draft)}
         </div>
-        ${await previewPart(`version ${number}`, preview, shown)}
+        ${await previewPart(`version ${number}`, { note }, previewed, shown)}
       </div>`;
 }
 

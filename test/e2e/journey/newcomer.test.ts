@@ -68,7 +68,7 @@ test('a snippet is edited from its page, beside its preview, published, and seen
       `<aside aria-label="Announcement">\n  <p>${words}: walnut, honey, a long finish. <a href="/pricing/">Taste it</a>.</p>\n</aside>`,
     );
   // The preview follows without a click.
-  await page.frameLocator('iframe[data-before]').getByText(words).waitFor();
+  await page.frameLocator('iframe[data-preview]').getByText(words).waitFor();
   await picture.add(page);
   await page.getByRole('button', { name: 'Publish' }).click();
   await page.getByText(/Live after \d+\.\d s/).waitFor(patience);
@@ -91,21 +91,53 @@ test.for([
   ['a price card', 43, '/pricing/', 'Two bags a month'],
   ['the banner', 41, '/visit/', 'Autumn roast'],
 ] as const)(
-  'the preview shows %s with the padding and the width that it has on the page of the site, and names that page',
+  'the preview shows %s as on the page of the site, on a desktop and on a phone, and names that page',
   async ([, id, path, words]) => {
+    await page.setViewportSize({ width: 1280, height: 900 });
     await page.goto(`${websiteUrl}/snippets/${id}?page=${path}`);
     await page.getByText(`As on ${path}, in its place and with its styles.`).waitFor();
-    const boxOf = (scope: Page | FrameLocator) => scope.getByText(words).first().boundingBox();
-    const frame = await page.locator('iframe[data-before]').boundingBox();
-    const previewed = await boxOf(page.frameLocator('iframe[data-before]'));
-    // A window as wide as the inside of the preview.
-    await page.setViewportSize({ width: Math.round((frame?.width ?? 0) - 2), height: 900 });
+    const boxOf = (scope: Page | FrameLocator) =>
+      scope
+        .getByText(words)
+        .first()
+        .evaluate((element) => {
+          const { x, width, height } = element.getBoundingClientRect();
+          return { x, width, height };
+        });
+    const previewed = [];
+    for (const width of ['Desktop', 'Phone']) {
+      await page.getByRole('radio', { name: width }).check();
+      previewed.push(await boxOf(page.frameLocator('iframe[data-preview]')));
+    }
     await page.goto(siteUrl + path);
-    const shown = await boxOf(page);
-    expect(previewed?.width).toBeCloseTo(shown?.width ?? 0, 0);
-    expect((previewed?.x ?? 0) - (frame?.x ?? 0)).toBeCloseTo(shown?.x ?? 0, 0);
+    const shown = [await boxOf(page)];
+    await page.setViewportSize({ width: 390, height: 900 });
+    shown.push(await boxOf(page));
+    expect(previewed).toEqual(shown);
   },
 );
+
+test('the preview shows what a draft leaves open on its page, and runs no scripts', async () => {
+  await page.goto(`${websiteUrl}/snippets/42`);
+  const frame = page.frameLocator('iframe[data-preview]');
+  const content = () => page.getByLabel('Content', { exact: true });
+  await frame.getByText('Kiambu, Kenya').waitFor();
+  await content().fill('Shipping is <!-- free');
+  await frame.getByText('Kiambu, Kenya').waitFor({ state: 'detached' });
+  await content().fill('<strong>free from 25 €. <a href="/pricing/">More');
+  await frame.getByRole('link', { name: 'Kiambu, Kenya' }).waitFor();
+  await content().fill('<b>bold</b><script>parent.document.title = document.title = "ran"</script>');
+  await frame.getByText('bold', { exact: true }).waitFor();
+  expect(await page.title()).toContain('Free-shipping line');
+  expect(await frame.locator('title').textContent()).not.toBe('ran');
+  // The frame is no page of the history.
+  await page.getByText('Saved', { exact: true }).waitFor();
+  await page.goto(`${websiteUrl}/keys`);
+  await page.goBack();
+  await page.getByRole('heading', { level: 1, name: 'Free-shipping line' }).waitFor();
+  await page.getByRole('link', { name: 'Discard draft…' }).click();
+  await page.getByRole('button', { name: 'Discard it' }).click();
+});
 
 test('with an expired subscription the site stays as it was, the website says what to do, and changes arrive once it is renewed', async () => {
   const words = `Words of ${Date.now()}`;

@@ -33,7 +33,8 @@ const publisher: Publisher = {
   latest: () => latest,
   shown: (id) => ({ pages: id === 41 ? ['index.html', 'pricing/index.html'] : [], entries: [], params: [] }),
   facts: () => ({ url: 'http://localhost:1', paths: ['/', '/pricing/'], scripts: 'error' }),
-  surroundings: async () => ({ before: '' }),
+  preview: async () => undefined,
+  styles: async () => '',
   apiKey: () => siteKey.secret,
 };
 const content = () => page.getByLabel('Content', { exact: true });

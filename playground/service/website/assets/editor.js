@@ -1,7 +1,7 @@
 // Saves the draft while one types, shows its preview, and says if it was changed elsewhere. Asks before leaving until
 // everything is saved.
 const form = document.querySelector('form[data-draft]');
-const frame = document.querySelector('iframe[data-before]');
+const frame = document.querySelector('iframe[data-preview]');
 const part = (name) => document.querySelector(`[data-${name}]`);
 const failures = { 401: 'you are signed out. Sign in in another tab.', 404: 'the snippet was deleted.' };
 let typed = form.dataset.unsaved === undefined ? 0 : 1;
@@ -44,11 +44,12 @@ function tell(name, notice = '') {
   region.innerHTML = notice;
 }
 
-function show({ content, note, checks, embeds }) {
+function show({ document: page, note, checks, embeds }) {
   part('flaw').textContent = note;
   tell('checks', checks);
-  if (content === undefined) return;
-  frame.srcdoc = frame.dataset.before + content;
+  if (page === undefined) return;
+  // A page that is loaded again would flicker.
+  if (frame.srcdoc !== page) frame.srcdoc = page;
   for (const [form, text] of Object.entries(embeds)) {
     document.getElementById(`embed-${form}`).textContent = text;
   }
@@ -60,6 +61,21 @@ function again(milliseconds) {
   timer = setTimeout(() => (document.hidden ? again(2_000) : synchronize()), milliseconds);
 }
 
+/** Scrolls the page in the frame to the draft. */
+function scrollToDraft() {
+  const { contentDocument: page, contentWindow: view } = frame;
+  const comments = page.createTreeWalker(page, NodeFilter.SHOW_COMMENT);
+  while (comments.nextNode()) {
+    const { data, parentElement } = comments.currentNode;
+    if (data !== 'draft') continue;
+    view.scrollTo(0, view.scrollY + parentElement.getBoundingClientRect().top - view.innerHeight / 3);
+    return;
+  }
+}
+frame.addEventListener('load', scrollToDraft);
+scrollToDraft();
+if (matchMedia('(width < 56rem)').matches) document.querySelector('[name=width][value=phone]').checked = true;
+
 // Errors name line numbers.
 const text = document.querySelector('#draft');
 function numberLines() {
@@ -69,7 +85,9 @@ function numberLines() {
 text.addEventListener('scroll', numberLines);
 numberLines();
 
-form.addEventListener('input', () => {
+form.addEventListener('input', ({ target }) => {
+  // The width of the preview is no part of the form.
+  if (target.form !== form) return;
   typed += 1;
   numberLines();
   again(300);
