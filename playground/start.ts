@@ -85,7 +85,7 @@ console.log(`
                 ${process.stdin.isTTY ? 'press Enter here for another link' : 'its sign-in page can ask for another link'}
   The API       ${service.openApiUrl}
 
-  For a site of your own, create a key at ${service.websiteUrl}/keys, and set these where you build:
+  For a site of your own, create a key at ${service.websiteUrl}/keys, and put these into its .env, or set them where you build:
 
 ${exportsOf({ SNIPPETS_API_KEY: '…', ...service.settings }).replace(/^/gm, '    ')}
 

@@ -59,7 +59,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const settings: Record<string, string> = {
     SNIPPETS_RENDER_BASE_URL: api.origin + renderPath,
     SNIPPETS_RETRIEVE_BASE_URL: api.origin + retrievePath,
-    ...(options.authorityFile && { NODE_EXTRA_CA_CERTS: options.authorityFile }),
+    ...(options.authorityFile && { SNIPPETS_CA_FILE: options.authorityFile }),
   };
 
   return {

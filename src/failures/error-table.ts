@@ -172,7 +172,7 @@ export const errorTable: Record<ErrorCode, ErrorDescription> &
     },
     certificate: {
       title: 'The certificate of the service could not be verified',
-      hint: 'For your own certificate authority, set the option `ca`, or NODE_EXTRA_CA_CERTS in the environment, not in .env.',
+      hint: 'For an authority of your own, set SNIPPETS_CA_FILE to the file of its certificate. Otherwise, the certificate has to be for the host of the base URL, and must not have expired.',
     },
     'too-large': { title: 'The answer is too large', hint: 'Make the snippet smaller, or split it.' },
     'invalid-id': {

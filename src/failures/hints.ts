@@ -22,8 +22,8 @@ interface OtherHint {
 
 const otherHints: Partial<Record<ErrorCode, OtherHint>> = {
   certificate: {
-    isDone: ({ settings, environment }) => Boolean(settings.ca ?? environment['NODE_EXTRA_CA_CERTS']),
-    hint: 'The option `ca` or NODE_EXTRA_CA_CERTS is set, but does not help. Check that it has the certificate of the authority that signed this one, and that this one is for the host of the base URL and has not expired.',
+    isDone: ({ settings }) => Boolean(settings.ca),
+    hint: 'SNIPPETS_CA_FILE or the option `ca` is set, but does not help. Check that it has the certificate of the authority that signed this one, and that this one is for the host of the base URL and has not expired.',
   },
   forbidden: {
     isDone: ({ settings }) => settings.renderBaseUrl === undefined,

@@ -116,8 +116,8 @@ export class SiteRecorder {
 }
 
 function recordedSettings(settings: Settings): Manifest['settings'] {
-  const { renderBaseUrl, retrieveBaseUrl, urlOptions, ca, concurrency, timeout, patience } = settings;
-  return { renderBaseUrl, retrieveBaseUrl, urlOptions, ca, concurrency, timeout, patience };
+  const { renderBaseUrl, retrieveBaseUrl, urlOptions, caOption, concurrency, timeout, patience } = settings;
+  return { renderBaseUrl, retrieveBaseUrl, urlOptions, ca: caOption, concurrency, timeout, patience };
 }
 
 function recordedRules(settings: Settings): Manifest['rules'] {

@@ -64,10 +64,14 @@ export interface Manifest {
 }
 
 /** The settings that commands such as `check` and `refresh` need to ask the service again. */
-export type RecordedSettings = Pick<
-  Settings,
-  'renderBaseUrl' | 'retrieveBaseUrl' | 'urlOptions' | 'ca' | 'concurrency' | 'timeout' | 'patience'
->;
+export interface RecordedSettings
+  extends Pick<
+    Settings,
+    'renderBaseUrl' | 'retrieveBaseUrl' | 'urlOptions' | 'concurrency' | 'timeout' | 'patience'
+  > {
+  /** The option `ca`. The file of SNIPPETS_CA_FILE is not on record: it may be renewed. */
+  ca?: Settings['caOption'];
+}
 
 /** The rules that a site applies to contents, as far as they can be recorded. */
 export interface RecordedRules extends Omit<HtmlRules, 'sanitize'> {

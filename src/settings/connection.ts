@@ -18,10 +18,24 @@ export interface MissingSetting {
 }
 
 /** Says why there is no API key. Hides the path of a key file, which may be the key by mistake. */
-export function whyWithoutKey({ hasKeyFile }: Settings): MissingSetting {
-  if (!hasKeyFile) return { code: 'missing-key', text: `${environmentVariables.apiKey} is not set` };
-  const text = `The file named by ${environmentVariables.apiKeyFile} does not exist`;
-  return { code: 'unreadable-key-file', text };
+export function whyWithoutKey({ hasKeyFile, emptyVariables }: Settings): MissingSetting {
+  const { apiKey, apiKeyFile } = environmentVariables;
+  const isEmpty = emptyVariables.includes(apiKey);
+  if (hasKeyFile) {
+    const flaw = isEmpty ? 'is empty' : 'does not exist';
+    return { code: 'unreadable-key-file', text: `The file named by ${apiKeyFile} ${flaw}` };
+  }
+  const reason = isEmpty ? ': it is empty, which also hides one in a .env file' : '';
+  return { code: 'missing-key', text: `${apiKey} is not set${reason}` };
+}
+
+/** Says that there is no base URL, and which variable is empty. */
+export function whyWithoutUrl({ emptyVariables }: Settings): MissingSetting {
+  const { renderBaseUrl, retrieveBaseUrl } = environmentVariables;
+  const empty = [renderBaseUrl, retrieveBaseUrl].filter((name) => emptyVariables.includes(name));
+  const [verb, hidden] = empty.length === 1 ? ['is', 'one'] : ['are', 'those'];
+  const reason = `: ${empty.join(' and ')} ${verb} empty, which also hides ${hidden} in a .env file`;
+  return { code: 'missing-url', text: `No base URL of the service is set${empty.length > 0 ? reason : ''}` };
 }
 
 /** The warning for a build that shows children because there is no key. */
@@ -39,7 +53,7 @@ export function requireConnection(settings: Settings, neededFor?: string): strin
   const { apiKey, renderBaseUrl, retrieveBaseUrl } = settings;
   const missing: MissingSetting[] = apiKey ? [] : [whyWithoutKey(settings)];
   if (!renderBaseUrl && !retrieveBaseUrl) {
-    missing.push({ code: 'missing-url', text: 'No base URL of the service is set' });
+    missing.push(whyWithoutUrl(settings));
   }
   const [first] = missing;
   if (!first) return apiKey as string;

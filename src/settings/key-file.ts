@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { userError } from '../failures/errors.ts';
 import { formatDuration } from '../text/format.ts';
+import { decodeText } from './decode-text.ts';
 
 /** How long a key file may take to end, in milliseconds: someone may have to unlock a password manager. */
 const usualPatience = 10_000;
@@ -62,7 +63,7 @@ async function readToEnd(descriptor: number, isPipe: boolean, patience: number):
     length += read ?? 0;
     if (length === buffer.length) throw new Error(`it is longer than ${maxBytes / 1024} KiB`);
     // A pipe that nobody has opened for writing yet seems to end.
-    if (read === 0 && (length > 0 || !isPipe)) return buffer.toString('utf8', 0, length);
+    if (read === 0 && (length > 0 || !isPipe)) return decodeKey(buffer.subarray(0, length));
     if (read) continue;
     if (performance.now() >= endsAt) {
       const time = formatDuration(patience, 'long');
@@ -71,6 +72,14 @@ async function readToEnd(descriptor: number, isPipe: boolean, patience: number):
       );
     }
     await sleep(readInterval);
+  }
+}
+
+function decodeKey(bytes: Buffer): string {
+  try {
+    return decodeText(bytes);
+  } catch (error) {
+    throw new Error(`it ${(error as Error).message}`);
   }
 }
 

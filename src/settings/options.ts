@@ -36,7 +36,7 @@ export interface SnippetsOptions {
   renderBaseUrl?: string | undefined;
   /** What comes before `/snippets/42`. Used if rendering does not exist or keeps failing. */
   retrieveBaseUrl?: string | undefined;
-  /** Certificates (PEM text) to trust in addition to the system's. */
+  /** Certificates (PEM text) to trust in addition to Node's. As a file, set SNIPPETS_CA_FILE. */
   ca?: string | string[] | undefined;
   /**
    * The most requests at once. A build starts with 20, and makes more over HTTP/2 while the service keeps up.

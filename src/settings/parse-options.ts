@@ -1,25 +1,21 @@
-import { X509Certificate } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { Driver } from 'unstorage';
 import { z } from 'zod';
+import { certificateFlaw } from '../client/certificates.ts';
 import { defaultPatience } from '../client/limits.ts';
 import { userError } from '../failures/errors.ts';
 import { quote } from '../text/clean-text.ts';
 import { parseDuration } from '../text/format.ts';
 import type { ParsedOptions, SnippetsOptions } from './options.ts';
 
-/** Each certificate of a text. One that is cut off reaches to the end of the text. */
-const certificates = /-----BEGIN CERTIFICATE-----.*?(?:-----END CERTIFICATE-----|$)/gs;
-
-// Certificates are checked here: Node ignores one that it cannot read, and then each request fails.
-const pemSchema = z
-  .string()
-  .refine((text) => text.match(certificates)?.every((pem) => succeeds(() => new X509Certificate(pem))), {
-    error: ({ input }) =>
-      String(input).includes('-----BEGIN CERTIFICATE-----')
-        ? 'contains a certificate that is malformed or cut off.'
-        : 'must be the text of a certificate (PEM), not the path of a file. A path goes into NODE_EXTRA_CA_CERTS.',
-  });
+const pemSchema = z.string().superRefine((text, context) => {
+  const flaw = certificateFlaw(text);
+  if (flaw === undefined) return;
+  const hint = text.includes('-----')
+    ? ''
+    : ', and must be the text of a certificate, not the path of a file. A path goes into SNIPPETS_CA_FILE';
+  context.addIssue({ code: 'custom', message: `${flaw}${hint}` });
+});
 
 const durationSchema = z
   .string()

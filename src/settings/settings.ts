@@ -3,6 +3,7 @@ import { checkApiKey } from '../client/api-key.ts';
 import { parseBaseUrl } from '../client/base-url.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import { userError } from '../failures/errors.ts';
+import { readCaFile } from './ca-file.ts';
 import { type Environment, environmentVariables } from './environment.ts';
 import type { HtmlRules, ImageOptions, ParsedOptions } from './options.ts';
 import type { SiteUrls } from './site-urls.ts';
@@ -21,6 +22,12 @@ export interface Settings
   apiKey: string | undefined;
   /** Whether the environment names a file for the API key. If `apiKey` is missing, so is the file. */
   hasKeyFile: boolean;
+  /** The names of variables that are set to an empty text, which counts as not set, and hides `.env` files. */
+  emptyVariables: readonly string[];
+  /** The certificates to trust: those of the option `ca`, and those of the file that the environment names. */
+  ca: ParsedOptions['ca'];
+  /** The option `ca`, for the record. Commands read the file of the environment anew. */
+  caOption: ParsedOptions['ca'];
   /** The names of the base URLs that are set as options, so that the environment cannot replace them. */
   urlOptions: readonly UrlOption[];
   /** Which images are downloaded, and where they go; `undefined` if images stay where they are. */
@@ -70,10 +77,17 @@ export function resolveSettings(
   const cacheFolder = options.cache && cacheDirectory ? join(cacheDirectory, 'astro-snippets') : undefined;
   try {
     const key = environment[environmentVariables.apiKey];
+    const apiKey = key ? checkApiKey(key, environmentVariables.apiKey) : undefined;
+    // Without a key, no request is made, and where secrets are missing, so may be the file.
+    const caFile = apiKey && environment[environmentVariables.caFile];
+    const authorities = [options.ca ?? [], caFile ? readCaFile(caFile) : []].flat();
     return {
       ...unchanged,
-      apiKey: key ? checkApiKey(key, environmentVariables.apiKey) : undefined,
+      apiKey,
+      ca: authorities.length > 0 ? authorities : undefined,
+      caOption: options.ca,
       hasKeyFile: Boolean(environment[environmentVariables.apiKeyFile]),
+      emptyVariables: Object.keys(environment).filter((name) => environment[name] === ''),
       renderBaseUrl: resolveBaseUrl('renderBaseUrl', options, environment),
       retrieveBaseUrl: resolveBaseUrl('retrieveBaseUrl', options, environment),
       urlOptions: urlOptions.filter((name) => options[name] !== undefined),

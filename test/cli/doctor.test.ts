@@ -77,7 +77,11 @@ describe('astro-snippets doctor', async () => {
       () => ({ SNIPPETS_API_KEY: service.publicKey }),
       /The API key lacks a permission\n.*403 Forbidden.*\[forbidden\][\s\S]*Retrieving/,
     ],
-    ['without a key', () => ({ SNIPPETS_API_KEY: '' }), /SNIPPETS_API_KEY is not set\n.*\.env file/],
+    [
+      'without a key',
+      () => ({ SNIPPETS_API_KEY: '' }),
+      /SNIPPETS_API_KEY is not set: it is empty, which .*\n.*\.env file/,
+    ],
     [
       'without the file for the key',
       () => withFile,
@@ -102,7 +106,7 @@ describe('astro-snippets doctor', async () => {
     expect(untrusted).toMatch(
       /FAILED The certificate of the service could not be verified\n.*\[certificate\]/,
     );
-    expect(untrusted).toContain('NODE_EXTRA_CA_CERTS');
+    expect(untrusted).toContain('set SNIPPETS_CA_FILE to the file of its certificate');
     service.store.organizations.setSubscription(service.organizationId, 'expired');
     const expired = /FAILED The subscription has expired\n.*402 Payment Required.*\[payment-required\]/;
     expect(await exits(1, run(['4']))).toMatch(expired);
@@ -118,9 +122,9 @@ describe('astro-snippets doctor', async () => {
     await exits(0, cli(folder.directory, ['inline', '_site'], service.environment));
     const output = await exits(1, run(['4'], { SNIPPETS_RENDER_BASE_URL: origin }));
     expect(output).toMatch(
-      /\[certificate\]\n +The option `ca` or NODE_EXTRA_CA_CERTS is set, but does not help/,
+      /\[certificate\]\n +SNIPPETS_CA_FILE or the option `ca` is set, but does not help/,
     );
-    expect(output).not.toContain('set the option `ca`');
+    expect(output).not.toContain('set SNIPPETS_CA_FILE');
     const got = await cli(folder.directory, ['get', '4'], {
       ...service.environment,
       SNIPPETS_RENDER_BASE_URL: origin,

@@ -58,7 +58,7 @@ describe('a transport over fetch', () => {
   test('refuses an authority of its own', () => {
     expect(() => fetchTransport({ ...options, ca: 'PEM' })).toThrow(
       refusal(
-        'Here, requests are made with fetch, which does not take the option ca. Set NODE_EXTRA_CA_CERTS (in Deno, DENO_CERT), or use Node.',
+        'Here, requests are made with fetch, which does not take certificates of your own (the option ca, SNIPPETS_CA_FILE). Set NODE_EXTRA_CA_CERTS (in Deno, DENO_CERT) instead, or use Node.',
       ),
     );
   });

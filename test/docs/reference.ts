@@ -101,6 +101,7 @@ const variableMeanings: Record<keyof typeof environmentVariables, string> = {
   apiKeyFile: 'the path of a file with the key, instead, or of a pipe, which has to end within 10 seconds',
   renderBaseUrl: 'base URL for rendering',
   retrieveBaseUrl: 'base URL for retrieving',
+  caFile: "a file of certificates (PEM) to trust in addition to Node's and to those of `ca`",
   webhookSecret: 'the [secret](push.md#the-secret) of `watch --listen`',
 };
 

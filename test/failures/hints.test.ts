@@ -11,9 +11,10 @@ type Situation = [settings: AdvisedSettings, environment?: Record<string, string
 const advice: [code: ErrorCode, advised: RegExp, isNotDone: Situation[], isDone: Situation[]][] = [
   [
     'certificate',
-    /\bset the option `ca`/,
-    [[urls], [urls, { NODE_EXTRA_CA_CERTS: '' }]],
-    [[{ ...urls, ca: 'PEM' }], [{ ...urls, ca: ['PEM'] }], [urls, { NODE_EXTRA_CA_CERTS: '/ca.pem' }]],
+    /\bset SNIPPETS_CA_FILE/,
+    // NODE_EXTRA_CA_CERTS may be that of a company, which other tools need.
+    [[urls], [urls, { NODE_EXTRA_CA_CERTS: '/company.pem' }]],
+    [[{ ...urls, ca: 'PEM' }], [{ ...urls, ca: ['PEM'] }]],
   ],
   [
     'network',

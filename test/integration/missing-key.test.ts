@@ -27,7 +27,7 @@ test("without a key and with missingKey: 'children', a build shows children, war
   expect(home).toContain('<p><i>children</i></p><p id="none"></p>');
   expect(output.match(/\[WARN\]/g)).toHaveLength(1);
   expect(output).toContain(
-    '[WARN] [astro-snippets] SNIPPETS_API_KEY is not set, so embeds show their children',
+    '[WARN] [astro-snippets] SNIPPETS_API_KEY is not set: it is empty, which also hides one in a .env file, so embeds show their children',
   );
   expect(output).toContain('2 snippets in 3 embeds on 1 page · children are shown, without an API key · ');
   expect(await site.list('node_modules/.astro')).not.toContain(manifest);
@@ -60,7 +60,7 @@ test('without a key, a site with snippets only in a collection has no record eit
 export const GET = async () => Response.json((await getEntry('texts', 'banner')).data);`,
   });
   const output = await other.builds(withoutKey);
-  expect(output).toContain('SNIPPETS_API_KEY is not set, so embeds show their children');
+  expect(output).toContain('a .env file, so embeds show their children');
   // It was not fetched, so it has no variant.
   expect(JSON.parse(await other.read('entry.json'))).toEqual({ content: '', text: '' });
   expect(await other.list('node_modules/.astro')).not.toContain(manifest);

@@ -36,6 +36,8 @@ test('a site without known embeds is searched for others', async () => {
   await site.write({
     'public/last.html': page.replace('</p>', '<snippet-embed id="1"></snippet-embed></p>'),
   });
-  expect(await exits(1, site.build({ SNIPPETS_API_KEY: '' }))).toContain('SNIPPETS_API_KEY is not set.');
+  expect(await exits(1, site.build({ SNIPPETS_API_KEY: '' }))).toContain(
+    'SNIPPETS_API_KEY is not set: it is empty, which',
+  );
   expect(await site.list()).not.toContain('last.html');
 });

@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { parseEnv } from 'node:util';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startService } from '../../playground/service/index.ts';
 import type { Publication, Publisher } from '../../playground/service/publisher.ts';
@@ -25,6 +26,7 @@ const publisher: Publisher = {
 
 const service = await startService({
   publisher,
+  authorityFile: '/home/me/my clone/authority.pem',
   onLinkWanted: () => void links.push(service.loginLink(mine)),
 });
 const [mine = 0, theirs = 0] = service.store.organizations.list().map(({ id }) => id);
@@ -239,6 +241,17 @@ test('the website shows a new key once', async () => {
   const secret = /sk_[\w-]{43}/.exec(await answer.text())?.[0] ?? '';
   expect(service.store.keys.find(secret)?.name).toBe('Shown once');
   expect(await read('/keys')).not.toContain(secret.slice(0, 20));
+});
+
+test('the settings that the website shows can be pasted into a .env file', async () => {
+  const page = await (await send('/keys', { name: 'Of my site', kind: 'secret' })).text();
+  const block = /<pre [^>]*id="settings">([^<]*)<\/pre>/.exec(page)?.[1] ?? '';
+  expect(parseEnv(block.replaceAll('&#39;', "'"))).toEqual({
+    SNIPPETS_API_KEY: expect.stringMatching(/^sk_/),
+    SNIPPETS_RENDER_BASE_URL: service.renderBaseUrl,
+    SNIPPETS_RETRIEVE_BASE_URL: service.retrieveBaseUrl,
+    SNIPPETS_CA_FILE: '/home/me/my clone/authority.pem',
+  });
 });
 
 test('the website switches faults on and off, and rejects invalid values', async () => {

@@ -134,10 +134,13 @@ test('an invalid certificate of a proxy is rejected, even with NODE_TLS_REJECT_U
   const server = await serve(httpServer(fine));
   let asked = 0;
   const proxy = await serve(
-    rawServer((socket) => {
-      asked += 1;
-      socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
-    }),
+    rawServer(
+      (socket) => {
+        asked += 1;
+        socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+      },
+      { using: await makeCertificate() },
+    ),
   );
   vi.stubEnv('NO_PROXY', '');
   vi.stubEnv('no_proxy', '');

@@ -1,8 +1,12 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import snippets from '../../src/index.ts';
+import { requireConnection } from '../../src/settings/connection.ts';
+import { readEnvironment } from '../../src/settings/environment.ts';
 import { parseOptions } from '../../src/settings/parse-options.ts';
 import { resolveSettings } from '../../src/settings/settings.ts';
-import { certificate } from '../support/http/tls-server.ts';
+import { certificate, makeCertificate } from '../support/http/tls-server.ts';
+import { folderWith } from '../support/site/folder.ts';
 
 function rejection(run: () => unknown): { message: string; hint?: string } {
   try {
@@ -23,19 +27,25 @@ test('an unknown option is an error that names it, and apiKey says where the key
 test.for([
   [{ concurrency: 0 }, 'concurrency'],
   [{ concurrency: 1.5 }, 'concurrency'],
-  [{ ca: '/etc/ssl/ca.pem' }, 'must be the text of a certificate (PEM)'],
-  [{ ca: '-----BEGIN CERTIFICATE-----\nMIIB' }, 'contains a certificate that is malformed or cut off'],
+  [
+    { ca: '/etc/ssl/ca.pem' },
+    'must be the text of a certificate, not the path of a file. A path goes into SNIPPETS_CA_FILE',
+  ],
+  [{ ca: '' }, 'ca: is empty'],
+  [{ ca: certificate.key }, 'ca: has a private key'],
+  [
+    { ca: `${certificate.ca}${certificate.ca.slice(60)}` },
+    'ca: has a certificate that is malformed or cut off',
+  ],
+  [{ ca: '-----BEGIN CERTIFICATE-----\nMIIB' }, 'has a certificate that is malformed or cut off'],
   [
     { ca: `${certificate.ca}${certificate.ca.slice(0, 200)}` },
-    'contains a certificate that is malformed or cut off',
+    'has a certificate that is malformed or cut off',
   ],
-  [
-    { ca: [certificate.ca, certificate.ca.slice(0, 200)] },
-    'contains a certificate that is malformed or cut off',
-  ],
+  [{ ca: [certificate.ca, certificate.ca.slice(0, 200)] }, 'has a certificate that is malformed or cut off'],
   [
     { ca: `${certificate.ca.slice(0, 200)}\n${certificate.ca}` },
-    'contains a certificate that is malformed or cut off',
+    'has a certificate that is malformed or cut off',
   ],
   [{ renderBaseUrl: 7 }, 'renderBaseUrl'],
   [{ staleIfError: '7' }, 'staleIfError: must be a duration with its unit'],
@@ -74,6 +84,70 @@ test('an option wins over its variable, and an empty variable counts as not set'
     retrieveBaseUrl: 'https://variable.test/b',
     concurrency: 100,
   });
+});
+
+test('certificates of the option ca and of SNIPPETS_CA_FILE are trusted together, and the option is recorded', async () => {
+  const { ca: other } = await makeCertificate();
+  const { directory } = await folderWith({ 'ca.pem': other });
+  const SNIPPETS_CA_FILE = join(directory, 'ca.pem');
+  const environment = { SNIPPETS_API_KEY: 'sk_0123456789', SNIPPETS_CA_FILE };
+  const both = resolveSettings(parseOptions({ ca: certificate.ca }), environment);
+  expect(both).toMatchObject({ ca: [certificate.ca, other.trim()], caOption: certificate.ca });
+  const file = resolveSettings(parseOptions({}), environment);
+  expect(file).toMatchObject({ ca: [other.trim()], caOption: undefined });
+  const empty = resolveSettings(parseOptions({}), { ...environment, SNIPPETS_CA_FILE: '' });
+  expect(empty).toMatchObject({ ca: undefined, caOption: undefined });
+});
+
+test('without an API key, SNIPPETS_CA_FILE is not read: where secrets are missing, so may be the file', () => {
+  const environment = { SNIPPETS_CA_FILE: '/no/such/file.pem' };
+  expect(resolveSettings(parseOptions({}), environment).ca).toBeUndefined();
+  const withKey = { ...environment, SNIPPETS_API_KEY: 'sk_0123456789' };
+  expect(rejection(() => resolveSettings(parseOptions({}), withKey)).message).toBe(
+    'SNIPPETS_CA_FILE names "/no/such/file.pem", which does not exist.',
+  );
+});
+
+test.for([
+  [{}, 'SNIPPETS_API_KEY is not set. No base URL of the service is set.'],
+  [
+    { SNIPPETS_API_KEY: '', SNIPPETS_RENDER_BASE_URL: 'https://x.test' },
+    'SNIPPETS_API_KEY is not set: it is empty, which also hides one in a .env file.',
+  ],
+  [
+    { SNIPPETS_API_KEY: 'sk_0123456789', SNIPPETS_RENDER_BASE_URL: '' },
+    'No base URL of the service is set: SNIPPETS_RENDER_BASE_URL is empty, which also hides one in a .env file.',
+  ],
+  [
+    { SNIPPETS_API_KEY: 'sk_0123456789', SNIPPETS_RENDER_BASE_URL: '', SNIPPETS_RETRIEVE_BASE_URL: '' },
+    'No base URL of the service is set: SNIPPETS_RENDER_BASE_URL and SNIPPETS_RETRIEVE_BASE_URL are empty, which also hides those in a .env file.',
+  ],
+  [
+    { SNIPPETS_API_KEY_FILE: 'key', SNIPPETS_RENDER_BASE_URL: 'https://x.test' },
+    'The file named by SNIPPETS_API_KEY_FILE does not exist.',
+  ],
+  [
+    { SNIPPETS_API_KEY: '', SNIPPETS_API_KEY_FILE: 'key', SNIPPETS_RENDER_BASE_URL: 'https://x.test' },
+    'The file named by SNIPPETS_API_KEY_FILE is empty.',
+  ],
+] as const)('what is missing in the environment %o is said', ([environment, message]) => {
+  const settings = resolveSettings(parseOptions({}), environment);
+  expect(rejection(() => requireConnection(settings)).message).toBe(message);
+});
+
+test.for([
+  [{ SNIPPETS_API_KEY: '', SNIPPETS_API_KEY_FILE: 'missing' }, undefined],
+  [{ SNIPPETS_API_KEY: '', SNIPPETS_API_KEY_FILE: 'empty' }, ''],
+  [{ SNIPPETS_API_KEY: '', SNIPPETS_API_KEY_FILE: 'key' }, 'sk_of_a_file'],
+  [{ SNIPPETS_API_KEY: '', SNIPPETS_API_KEY_FILE: '' }, ''],
+] as const)('of the environment %o, the key is %j', async ([env, key]) => {
+  const { directory } = await folderWith({
+    empty: '\n',
+    key: 'sk_of_a_file\n',
+    '.env': 'SNIPPETS_API_KEY=sk_of_env',
+  });
+  const environment = await readEnvironment({ mode: 'production', directory }, { env, cwd: directory });
+  expect(environment['SNIPPETS_API_KEY']).toBe(key);
 });
 
 test.for([

@@ -58,7 +58,7 @@ export function keyPages(pages: Website, { store, publisher, settings }: Website
     return show(
       context,
       html`<div class="card notice good" role="status">
-        <p><strong>The new key.</strong> Copy it now: it is not shown again. These are the settings for a site of your own, in the terminal that builds it:</p>
+        <p><strong>The new key.</strong> Copy it now: it is not shown again. These are the settings for a site of your own, for its file <code>.env</code> or for the terminal that builds it:</p>
         <pre tabindex="0" id="settings">${exportsOf({ SNIPPETS_API_KEY: secret, ...settings() })}</pre>
         <p class="row">${copyButton('settings')}</p>
       </div>`,
@@ -93,7 +93,7 @@ export function keyPages(pages: Website, { store, publisher, settings }: Website
   });
 }
 
-/** Environment variables as commands for a shell: NODE_EXTRA_CA_CERTS has no effect in a `.env` file. */
+/** Environment variables as lines for a shell, which a `.env` file may have, too. */
 export function exportsOf(environment: Record<string, string>): string {
   return Object.entries(environment)
     .map(([name, value]) => `export ${name}='${value}'`)

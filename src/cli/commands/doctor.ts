@@ -6,7 +6,7 @@ import type { Variant } from '../../client/variants.ts';
 import { errorTable } from '../../failures/error-table.ts';
 import { hintOf } from '../../failures/hints.ts';
 import type { Manifest } from '../../record/manifest.ts';
-import { whyWithoutKey } from '../../settings/connection.ts';
+import { whyWithoutKey, whyWithoutUrl } from '../../settings/connection.ts';
 import { environmentVariables } from '../../settings/environment.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { formatDuration } from '../../text/format.ts';
@@ -80,7 +80,7 @@ async function* checkSetup(cli: Cli, passedRequest: SnippetRequest | undefined):
   }
 
   if (!renderBaseUrl && !retrieveBaseUrl) {
-    const message = 'No base URL of the service is set';
+    const { text: message } = whyWithoutUrl(settings);
     const hint = `${errorTable['missing-url'].hint} Options in the Astro config are known after the first build.`;
     yield { group, name: 'base-url', outcome: 'failed', message, hint };
     return;

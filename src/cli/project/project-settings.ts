@@ -14,9 +14,9 @@ export async function readSettings(cli: Cli, manifest: Manifest | undefined): Pr
   const environment = await readVariables(cli, manifest);
   if (!manifest) return resolveSettings(parseOptions({}), environment);
 
-  const { urlOptions, renderBaseUrl, retrieveBaseUrl, ...recordedSettings } = manifest.settings;
+  const { urlOptions, renderBaseUrl, retrieveBaseUrl, ca, ...recordedSettings } = manifest.settings;
   const baseUrlOptions = Object.fromEntries(urlOptions.map((name) => [name, manifest.settings[name]]));
-  const settings = resolveSettings(parseOptions(baseUrlOptions), {
+  const settings = resolveSettings(parseOptions({ ...baseUrlOptions, ca }), {
     [environmentVariables.renderBaseUrl]: renderBaseUrl,
     [environmentVariables.retrieveBaseUrl]: retrieveBaseUrl,
     ...environment,

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import tls, { type TLSSocket } from 'node:tls';
 import type { Agent, buildConnector, Dispatcher, Pool } from 'undici';
+import { certificateFlaw } from '../certificates.ts';
 import { timerLength } from '../clock.ts';
 import { initialConcurrency } from '../limits.ts';
 import { findProxy } from './environment.ts';
@@ -16,14 +17,14 @@ export { undici };
  * server has it, and the proxy that the environment names.
  *
  * @param sockets a set that from then on holds the sockets that are open.
- * @throws TransportError `invalid-options` if the environment names no usable proxy.
+ * @throws TransportError `invalid-options` if the environment names no usable proxy, or `ca` has no usable certificate.
  */
 export function createDispatcher(options: TransportOptions, sockets: Set<Socket>): Dispatcher {
   const { ca, concurrency, limits, refuseCloseDelimited } = options;
   const idleTimeout = timerLength(limits.idleTimeout);
   const connectTimeout = timerLength(limits.connectTimeout);
   const allowH2 = !refuseCloseDelimited;
-  const tlsOptions = verifiedTls(ca, allowH2);
+  const tlsOptions = verifiedTls(ca);
 
   const agentOptions: Agent.Options = {
     connections: Math.min(concurrency, initialConcurrency),
@@ -34,7 +35,7 @@ export function createDispatcher(options: TransportOptions, sockets: Set<Socket>
     headersTimeout: idleTimeout,
     bodyTimeout: idleTimeout,
     maxResponseSize: limits.bodyBytes,
-    connect: undici.buildConnector({ timeout: connectTimeout, ...tlsOptions }),
+    connect: undici.buildConnector({ timeout: connectTimeout, ...tlsOptions, allowH2, preferH2: true }),
     // Sockets are handled here, not in `connect` above: undici replaces that connector for tunnels of a proxy.
     factory(origin, { connect, ...poolOptions }: Pool.Options) {
       const connector = withSockets(connect as buildConnector.connector, sockets);
@@ -51,8 +52,9 @@ export function createDispatcher(options: TransportOptions, sockets: Set<Socket>
       // No request uses plain HTTP, so an empty text keeps undici from reading HTTP_PROXY for it.
       httpProxy: '',
       connectTimeout,
-      requestTls: tlsOptions,
-      proxyTls: { rejectUnauthorized: true },
+      requestTls: { ...tlsOptions, allowH2, preferH2: true },
+      // A proxy that is reached over HTTPS often has a certificate of the same authority.
+      proxyTls: tlsOptions,
     });
   } catch {
     // The message does not show the variable's value, which may contain a password.
@@ -63,10 +65,13 @@ export function createDispatcher(options: TransportOptions, sockets: Set<Socket>
   }
 }
 
-function verifiedTls(ca: TransportOptions['ca'], allowH2: boolean) {
+/** The TLS options of all connections: to the service, to hosts of images, and to a proxy. */
+function verifiedTls(ca: TransportOptions['ca']) {
   // An explicit `true` wins over NODE_TLS_REJECT_UNAUTHORIZED=0.
-  const tlsOptions = { allowH2, preferH2: true, rejectUnauthorized: true };
-  if (!ca) return tlsOptions;
+  const tlsOptions = { rejectUnauthorized: true };
+  if (ca === undefined) return tlsOptions;
+  const flaw = [ca].flat().map(certificateFlaw).find(Boolean);
+  if (flaw !== undefined) throw new TransportError('invalid-options', `the option ca ${flaw}`);
   // The option `ca` of TLS would replace Node's root certificates, so both are passed. All connections share
   // one context, since parsing all roots takes longer than a handshake.
   const allAuthorities = [...tls.getCACertificates('default'), ca].flat();

@@ -88,7 +88,10 @@ const firstValue = (value: string | undefined) =>
 function refuseWhatFetchLacks({ ca }: TransportOptions) {
   refuseUnverified();
   if (ca !== undefined) {
-    throw unsupported('the option ca', 'Set NODE_EXTRA_CA_CERTS (in Deno, DENO_CERT), or use Node.');
+    throw unsupported(
+      'certificates of your own (the option ca, SNIPPETS_CA_FILE)',
+      'Set NODE_EXTRA_CA_CERTS (in Deno, DENO_CERT) instead, or use Node.',
+    );
   }
   const proxy = findProxy();
   const readsProxy = 'Bun' in globalThis || 'Deno' in globalThis;
