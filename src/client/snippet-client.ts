@@ -1,4 +1,5 @@
 import { createTransport } from '#transport';
+import { didYouMean } from '../text/intended-name.ts';
 import { containsKnownKey } from '../text/known-keys.ts';
 import { checkApiKey } from './api-key.ts';
 import { parseBaseUrl, snippetUrl } from './base-url.ts';
@@ -268,7 +269,8 @@ function checkLimitNames(limits: SnippetClientOptions['limits']): void {
   const names: readonly string[] = publicLimits;
   const unknown = Object.keys(limits ?? {}).find((name) => !names.includes(name));
   if (unknown === undefined) return;
-  throw invalidOptions(`limits.${unknown} is not a limit. There are ${names.join(', ')}.`);
+  const advice = didYouMean(unknown, names) || `There are ${names.join(', ')}.`;
+  throw invalidOptions(`limits.${unknown} is not a limit. ${advice}`);
 }
 
 /** Makes an endpoint for each base URL that is set, in the order in which they are asked: variant B first. */

@@ -1,3 +1,5 @@
+import { intendedName } from '../text/intended-name.ts';
+
 /**
  * The name of the element that pages embed snippets with. What tells whether a file may contain the element
  * is in this file, apart from the scanner: a site without embeds does not load the scanner.
@@ -32,21 +34,6 @@ export type EmbedAttributes = { [Name in AttributeName]?: string | undefined };
 export const isEmbedAttribute = (name: string): name is AttributeName =>
   (attributeNames as readonly string[]).includes(name);
 
-/** Finds the attribute that a misspelled name means: two edits away at most, one for names of two letters. */
+/** Finds the attribute that a misspelled name means. */
 export const intendedAttribute = (written: string): AttributeName | undefined =>
-  attributeNames.find((name) => isWithinEdits(written, name, Math.min(2, name.length - 1)));
-
-/** Whether at most so many added, removed or replaced characters turn one text into the other. */
-function isWithinEdits(a: string, b: string, edits: number): boolean {
-  if (a === '' || b === '') return a.length + b.length <= edits;
-
-  const restOfA = a.slice(1);
-  const restOfB = b.slice(1);
-  if (a[0] === b[0]) return isWithinEdits(restOfA, restOfB, edits);
-  if (edits === 0) return false;
-  return (
-    isWithinEdits(restOfA, b, edits - 1) ||
-    isWithinEdits(a, restOfB, edits - 1) ||
-    isWithinEdits(restOfA, restOfB, edits - 1)
-  );
-}
+  intendedName(written, attributeNames);

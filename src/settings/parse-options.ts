@@ -1,11 +1,15 @@
+import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { dirname, extname, parse } from 'node:path';
 import type { Driver } from 'unstorage';
 import { z } from 'zod';
 import { certificateFlaw } from '../client/certificates.ts';
 import { defaultPatience } from '../client/limits.ts';
+import { errorTable } from '../failures/error-table.ts';
 import { userError } from '../failures/errors.ts';
 import { quote } from '../text/clean-text.ts';
 import { parseDuration } from '../text/format.ts';
+import { didYouMean, intendedName } from '../text/intended-name.ts';
 import type { ParsedOptions, SnippetsOptions } from './options.ts';
 
 const pemSchema = z.string().superRefine((text, context) => {
@@ -23,7 +27,10 @@ const durationSchema = z
   .pipe(z.number('must be a duration with its unit, such as "30s" or "7d"'));
 
 const driverSchema = z.union([
-  z.string().refine(isDriverName, 'must be the name of an unstorage driver, such as "redis"'),
+  z.string().refine(isDriverName, {
+    error: ({ input }) =>
+      `must be the name of an unstorage driver, such as "redis". ${didYouMean(String(input), driverNames())}`.trim(),
+  }),
   z.custom<Driver>(
     (value) => typeof (value as Partial<Driver> | null)?.getItem === 'function',
     'must be an unstorage driver, or the name of one',
@@ -59,6 +66,8 @@ const cacheSchema = z.strictObject({
   maxAge: durationSchema.default(0),
 });
 
+const imagesSchema = z.strictObject({ hosts: z.array(hostSchema).min(1, 'must name a host') });
+
 /** Makes `tsc` compare each schema with the type of its option, and report options without a schema. */
 type OptionSchemas = {
   [Name in keyof Required<SnippetsOptions>]: z.ZodType<ParsedOptions[Name], SnippetsOptions[Name]>;
@@ -85,7 +94,7 @@ const optionSchemas = {
   scripts: z.enum(['allow', 'strip', 'error']).default('allow'),
   strict: z.boolean().default(false),
   csp: z.literal('hash').optional(),
-  images: z.strictObject({ hosts: z.array(hostSchema).min(1, 'must name a host') }).optional(),
+  images: imagesSchema.optional(),
   classes: z.boolean().default(false),
 } satisfies OptionSchemas;
 
@@ -113,18 +122,27 @@ export function parseOptions(
   const parsed = optionsSchema.safeParse(options, { jitless: true });
   if (parsed.success) return parsed.data;
 
-  const flaws = parsed.error.issues.flatMap((issue) => describeIssue(issue));
-  throw userError(
-    'invalid-options',
-    [`${headline}:`, ...flaws].join('\n- '),
-    `The options are ${Object.keys(optionSchemas).join(', ')}. The API key is not an option: set SNIPPETS_API_KEY in the environment.`,
-  );
+  const flaws = parsed.error.issues.flatMap((issue) => findFlaws(issue));
+  const advice = new Set(flaws.map(({ hint }) => hint ?? errorTable['invalid-options'].hint));
+  const message = [`${headline}:`, ...flaws.map(({ text }) => text)].join('\n- ');
+  throw userError('invalid-options', message, [...advice].join('\n'));
 }
 
 /** Whether unstorage has a driver with this name. Only its file is looked up; the driver is not loaded. */
 function isDriverName(name: string): boolean {
   const require = createRequire(import.meta.url);
   return /^[a-z0-9-]+$/.test(name) && succeeds(() => require.resolve(`unstorage/drivers/${name}`));
+}
+
+function driverNames(): string[] {
+  try {
+    const aDriver = createRequire(import.meta.url).resolve('unstorage/drivers/fs');
+    return readdirSync(dirname(aDriver)).flatMap((file) =>
+      extname(file) === '.mjs' ? parse(file).name : [],
+    );
+  } catch {
+    return [];
+  }
 }
 
 function succeeds(call: () => unknown): boolean {
@@ -136,15 +154,46 @@ function succeeds(call: () => unknown): boolean {
   }
 }
 
-/** Says what is wrong with an option, in one or more lines. */
-function describeIssue(issue: z.core.$ZodIssue, parentPath: readonly PropertyKey[] = []): string[] {
+/** Something that is wrong with an option. */
+interface OptionFlaw {
+  /** A line for people. */
+  text: string;
+  /** What to do about it, where there is more to say than "fix it". */
+  hint?: string;
+}
+
+function findFlaws(issue: z.core.$ZodIssue, parentPath: readonly PropertyKey[] = []): OptionFlaw[] {
   const path = [...parentPath, ...issue.path];
   if (issue.code === 'invalid_union') {
     // If no alternative matches, only the flaws of the last one are shown: it is the most detailed.
-    return issue.errors.at(-1)?.flatMap((nested) => describeIssue(nested, path)) ?? [];
+    return issue.errors.at(-1)?.flatMap((nested) => findFlaws(nested, path)) ?? [];
   }
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => `${quote([...path, key].join('.'))} is not an option`);
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownOption(key, path.join('.')));
+  return [{ text: `${path.join('.') || 'the options'}: ${issue.message}` }];
+}
+
+/** The names of the options, by the option that has them; those of `snippets()` itself under an empty name. */
+const optionNames: Readonly<Record<string, readonly string[]>> = {
+  '': Object.keys(optionSchemas),
+  cache: Object.keys(cacheSchema.shape),
+  images: Object.keys(imagesSchema.shape),
+};
+
+/** @param holder the option that has this one, such as `cache`; empty for an option of `snippets()` itself */
+function unknownOption(written: string, holder: string): OptionFlaw {
+  const nameIn = (option: string, name: string) => [option, name].filter(Boolean).join('.');
+  const names = optionNames[holder] ?? [];
+  const text = `${quote(nameIn(holder, written))} is not an option`;
+
+  const elsewhere = Object.entries(optionNames).find(([, others]) => others.includes(written));
+  const intended = elsewhere ? nameIn(elsewhere[0], written) : intendedName(written, names);
+  if (intended !== undefined) {
+    const suggested = elsewhere ? intended : nameIn(holder, intended);
+    return { text: `${text}. Did you mean \`${suggested}\`?` };
   }
-  return [`${path.join('.') || 'the options'}: ${issue.message}`];
+  if (/key|token|secret|auth/i.test(written)) {
+    return { text, hint: 'The API key is not an option: set SNIPPETS_API_KEY in the environment.' };
+  }
+  const subject = holder ? `The options of \`${holder}\`` : 'The options';
+  return { text, hint: `${subject} are ${names.join(', ')}.` };
 }

@@ -101,6 +101,15 @@ test('a limit that is not public is rejected by name', () => {
   );
 });
 
+test.for([
+  ['attempt', 'attempts'],
+  ['deadLine', 'deadline'],
+  ['retry_after', 'retryAfter'],
+] as const)('for the misspelled limit %s, a client suggests %s', ([written, intended]) => {
+  const error = rejection(() => new SnippetClient({ apiKey, renderBaseUrl, limits: { [written]: 3 } }));
+  expect(error.message).toBe(`limits.${written} is not a limit. Did you mean \`${intended}\`?`);
+});
+
 test('a client without any base URL is rejected', () => {
   expect(rejection(() => new SnippetClient({ apiKey }))).toMatchObject({
     code: 'invalid-options',

@@ -22,6 +22,31 @@ test('an unknown option is an error that names it, and apiKey says where the key
   expect(message).toContain('"apiKey" is not an option\n- "retries" is not an option');
   expect(message).not.toContain('sk_0123456789');
   expect(hint).toContain('set SNIPPETS_API_KEY in the environment');
+  expect(hint).toContain('The options are renderBaseUrl, ');
+});
+
+test.for([
+  [{ staleIfErorr: '7d' }, '"staleIfErorr" is not an option. Did you mean `staleIfError`?'],
+  [{ renderBaseURL: 'https://x.test' }, '"renderBaseURL" is not an option. Did you mean `renderBaseUrl`?'],
+  [{ 'stale-if-error': '7d' }, 'Did you mean `staleIfError`?'],
+  [{ image: { hosts: ['a.test'] } }, 'Did you mean `images`?'],
+  [{ cache: { maxage: '10m' } }, '"cache.maxage" is not an option. Did you mean `cache.maxAge`?'],
+  [{ cache: { drivers: 'redis' } }, 'Did you mean `cache.driver`?'],
+  [{ images: { host: ['a.test'] } }, '"images.host" is not an option. Did you mean `images.hosts`?'],
+  [{ maxAge: '10m' }, '"maxAge" is not an option. Did you mean `cache.maxAge`?'],
+  [{ hosts: ['a.test'] }, 'Did you mean `images.hosts`?'],
+  [{ cache: { staleIfError: '7d' } }, '"cache.staleIfError" is not an option. Did you mean `staleIfError`?'],
+])('for the misspelled option in %o, the right name is suggested instead of all names', ([options, line]) => {
+  const { message, hint } = rejection(() => snippets(options as never));
+  expect(message).toContain(line);
+  expect(hint).toBe('Fix it in the config or in the environment.');
+});
+
+test('of two unknown options, one near to a name and one of the cache, each has its own advice', () => {
+  const { message, hint } = rejection(() => snippets({ offlin: true, cache: { url: 'redis://x' } } as never));
+  expect(message).toContain('"offlin" is not an option. Did you mean `offline`?');
+  expect(hint).toContain('The options of `cache` are driver, options, maxAge.');
+  expect(hint).not.toContain('renderBaseUrl');
 });
 
 test.for([
@@ -50,7 +75,9 @@ test.for([
   [{ renderBaseUrl: 7 }, 'renderBaseUrl'],
   [{ staleIfError: '7' }, 'staleIfError: must be a duration with its unit'],
   [{ cache: { maxAge: 'soon' } }, 'maxAge: must be a duration with its unit'],
-  [{ cache: { driver: 'redsi' } }, 'must be the name of an unstorage driver'],
+  [{ cache: { driver: 'rocks' } }, 'must be the name of an unstorage driver, such as "redis"'],
+  [{ cache: { driver: 'redsi' } }, 'Did you mean `redis`?'],
+  [{ cache: { driver: 'fsLite' } }, 'Did you mean `fs-lite`?'],
   [{ cache: { url: 'redis://x' } }, '"cache.url" is not an option'],
   [{ 'scripts ': 'strip' }, '"scripts " is not an option'],
   [{ 'strict\u200b': true }, '"strict\\u200b" is not an option'],
