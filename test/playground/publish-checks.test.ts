@@ -36,13 +36,13 @@ test.for<Row>([
   // Names that nothing is known by.
   [
     '{{ "a" | upcase }}\n{{ "b" | upcsae }}\n{{ "c" | shout | upcsae }}',
-    'note 2 uses the filter `upcsae`, which does not exist: the value is shown as it is.',
-    'note 3 uses the filter `shout`, which does not exist: the value is shown as it is.',
+    'note 2 uses the filter “upcsae”, which does not exist: the value is shown as it is.',
+    'note 3 uses the filter “shout”, which does not exist: the value is shown as it is.',
   ],
   [
     'for {{ who }}\n{{ plan.name }} {{ who }}',
-    'note 1 shows `who`, which has no sample value.',
-    'note 2 shows `plan`, which has no sample value.',
+    'note 1 shows “who”, which has no sample value.',
+    'note 2 shows “plan”, which has no sample value.',
   ],
   // Links that lead nowhere.
   ['a\n<a href="/pricng/">b</a>', 'note 2 links to /pricng/, but the site has no such page.'],
@@ -75,7 +75,7 @@ test('a draft is checked with the params of each page, and a flaw is named once'
   expect(linesOf(findings)).toEqual([
     `breaks 1 leaves <b> ${breaksOpen}`,
     `breaks 1 leaves a comment ${breaksRest}`,
-    'note 2 shows `price`, for which a page passes no value: nothing stands there.',
+    'note 2 shows “price”, for which a page passes no value: nothing stands there.',
     'note 3 contains the attribute onload, which runs on every page that shows the snippet.',
   ]);
 });

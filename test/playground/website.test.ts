@@ -176,7 +176,7 @@ describe('snippets on the website', () => {
     const typed = { ...form, draft: 'Plan {{ plan }}', sample };
     expect(await (await send(`${path}/draft`, typed)).json()).toMatchObject({
       ...{ content: 'Plan ', note },
-      findings: [{ line: 1, flaw: 'shows `plan`, which has no sample value.' }],
+      findings: [{ line: 1, flaw: 'shows “plan”, which has no sample value.' }],
     });
     await send(path, { ...typed, action: 'publish' });
     expect(stored(id)?.publishedContent).toBe('Plan {{ plan }}');
@@ -370,7 +370,7 @@ describe('publishing', () => {
     await send(path, { ...form, draft, action: 'publish' });
     expect(stored(id)?.publishedContent).toBe(draft);
     const page = await read(path);
-    for (const flaw of ['links to /pricng/', 'uses the filter `upcsae`', 'shows `plan`']) {
+    for (const flaw of ['links to /pricng/', 'uses the filter “upcsae”', 'shows “plan”']) {
       expect(page).toContain(`Line 1</span> ${flaw}`);
     }
   });

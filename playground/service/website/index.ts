@@ -9,6 +9,7 @@ import { limits } from '../limits.ts';
 import { type ProblemStatus, problemKind, problemKinds, refusalWith } from '../problems.ts';
 import { accountPages } from './account-pages.ts';
 import { developerPages } from './developer-pages.ts';
+import { editorScript } from './editor-script.ts';
 import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
 import { keyPages } from './key-pages.ts';
 import { layout } from './layout.ts';
@@ -49,6 +50,12 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
     }),
   );
 
+  website.get('/assets/code-editor.js', async (context) =>
+    context.body(await editorScript(), 200, {
+      'content-type': 'text/javascript',
+      'cache-control': 'max-age=600',
+    }),
+  );
   website.get('/assets/*', serveStatic({ root: import.meta.dirname }));
   // The pages for the `type` of a problem (specification, section 2) need no session.
   for (const [status, { explanation, advice }] of Object.entries(problemKinds)) {

@@ -52,12 +52,12 @@ export async function publishChecks(
 }
 
 const unknownFilter = (name: string) =>
-  `uses the filter \`${name}\`, which does not exist: the value is shown as it is.`;
+  `uses the filter “${name}”, which does not exist: the value is shown as it is.`;
 
 const unsetVariable = (name: string, source: CheckedParams['source']) =>
   source === 'pages'
-    ? `shows \`${name}\`, for which a page passes no value: nothing stands there.`
-    : `shows \`${name}\`, which has no sample value.`;
+    ? `shows “${name}”, for which a page passes no value: nothing stands there.`
+    : `shows “${name}”, which has no sample value.`;
 
 async function openFindings({ content, lineOf }: TracedTemplate, site?: SiteFacts): Promise<Finding[]> {
   const rules = { scripts: site?.scripts ?? 'allow' };

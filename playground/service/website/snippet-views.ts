@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { limits } from '../limits.ts';
 import type { Publisher } from '../publisher.ts';
 import type { Snippet, SnippetVersion } from '../store/snippets.ts';
-import { findingsList } from './check-notices.ts';
+import { draftField, editorAssets, insertDialogs } from './editor-field.ts';
 import type { WebsiteEnvironment } from './environment.ts';
 import { copyButton, field, table, time } from './layout.ts';
 import type { Html } from './page-facts.ts';
@@ -83,13 +83,7 @@ export async function editPart(shown: Shown, { unsaved, conflict }: Unsaved): Pr
         <input type="hidden" name="base" value="${unsaved?.base || revisionOf(snippet)}">
         <div class="fields">
           ${nameField(name)}
-          ${field(
-            'draft',
-            'Content',
-            html`<div class="lines"><pre aria-hidden="true" data-lines></pre><textarea rows="11" id="draft" name="draft" wrap="off" spellcheck="false" maxlength="${limits.content}" aria-describedby="draft-hint">
-${draft}</textarea></div>`,
-            `HTML, at most ${limits.content.toLocaleString('en')} characters. A variable is written {{ plan }}, and its value is escaped.`,
-          )}
+          ${draftField({ id, draft, sample }, preview.findings, publisher)}
           ${field(
             'sample',
             'Sample params',
@@ -97,7 +91,6 @@ ${draft}</textarea></div>`,
 ${sample}</textarea>`,
             `A JSON object to preview with, at most ${limits.sample.toLocaleString('en')} characters. Pages pass their own.`,
           )}
-          <div role="status" data-checks>${findingsList(preview.findings)}</div>
           <div class="card notice bad" role="alert" data-conflict${conflict === undefined && html` hidden`}>${conflict}</div>
           <div class="row">
             <button name="action" value="publish">Publish</button>
@@ -110,7 +103,8 @@ ${sample}</textarea>`,
         </div>
         ${await previewPart(name, preview, { id, draft, sample }, shown)}
       </form>
-      <script type="module" src="/assets/editor.js"></script>
+      ${insertDialogs(publisher)}
+      ${editorAssets}
       <h2>Embed it</h2>
       <div class="card">
         ${embedPart('component', 'In .astro and .mdx files', preview.embeds.component)}

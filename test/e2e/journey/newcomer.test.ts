@@ -162,7 +162,7 @@ test('with an expired subscription the site stays as it was, the website says wh
   await account.close();
   await page.getByText(/Live after \d+\.\d s/).waitFor(patience);
   await page.frameLocator('iframe.page').getByText(words).waitFor();
-  expect(await content().inputValue()).toBe('<p>the next text</p>');
+  expect(await page.locator('#draft').inputValue()).toBe('<p>the next text</p>');
   await page.getByText(/Shown on \d+ pages/).click();
   await page.getByRole('status').getByRole('link', { name: '/pricing/' }).waitFor();
 });

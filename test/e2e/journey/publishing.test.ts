@@ -38,6 +38,8 @@ const publisher: Publisher = {
   apiKey: () => siteKey.secret,
 };
 const content = () => page.getByLabel('Content', { exact: true });
+/** The field of the form, which the code editor fills. */
+const draftField = () => page.locator('#draft');
 const open = (path: string) => page.goto(service.websiteUrl + path);
 
 const service = await startService({ publisher });
@@ -57,28 +59,28 @@ test('text is saved while one types, and is there after a reload, Back, and sign
   await content().fill('a new text');
   await page.getByText('Saved', { exact: true }).waitFor();
   await page.reload();
-  expect(await content().inputValue()).toBe('a new text');
+  expect(await draftField().inputValue()).toBe('a new text');
   await content().fill('a newer text');
   await page.getByText('Saved', { exact: true }).waitFor();
   expect(await askedOnLeaving('API keys')).toBeUndefined();
   await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
   await page.goBack();
-  expect(await content().inputValue()).toBe('a newer text');
+  expect(await draftField().inputValue()).toBe('a newer text');
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.goto(service.loginLink(organizationOf(service)));
   await open('/snippets/42');
-  expect(await content().inputValue()).toBe('a newer text');
+  expect(await draftField().inputValue()).toBe('a newer text');
   await page.getByRole('link', { name: 'Discard draft…' }).click();
   await page.getByRole('button', { name: 'Discard it' }).click();
   await page.getByRole('heading', { level: 1, name: 'Free-shipping line' }).waitFor();
-  expect(await content().inputValue()).toContain('free from 40');
+  expect(await draftField().inputValue()).toContain('free from 40');
 });
 
 test('a second tab says, open or while one types, that the draft was changed elsewhere; no text is lost', async () => {
   const other = await context.newPage();
   const textOf = (one: Page) => one.getByLabel('Content', { exact: true });
   const told = (one: Page) => one.getByText('The draft was changed elsewhere.').filter({ visible: true });
-  const draft = () => service.store.snippets.get(organizationOf(service), 48)?.draft;
+  const saved = () => service.store.snippets.get(organizationOf(service), 48)?.draft;
   await open('/snippets/48');
   await other.goto(`${service.websiteUrl}/snippets/48`);
   await textOf(other).fill('theirs');
@@ -90,18 +92,18 @@ test('a second tab says, open or while one types, that the draft was changed els
   await page.getByText('Not saved: the draft was changed elsewhere.').waitFor();
   await page.getByText('The other draft', { exact: true }).click();
   expect(await page.getByText('theirs', { exact: true }).isVisible()).toBe(true);
-  expect(draft()).toBe('theirs');
+  expect(saved()).toBe('theirs');
   expect(await askedOnLeaving('Load the other draft')).toBe('beforeunload');
-  expect(await content().inputValue()).toBe('mine');
+  expect(await draftField().inputValue()).toBe('mine');
   await page.getByRole('button', { name: 'Save the draft' }).click();
   await page.getByText('The draft is saved.').waitFor();
-  expect(draft()).toBe('mine');
+  expect(saved()).toBe('mine');
 
   // Now the first tab gets the message, and loads the other text.
   await told(other).waitFor();
   await other.getByRole('link', { name: 'Load the other draft' }).click();
   await told(other).waitFor({ state: 'hidden' });
-  expect(await textOf(other).inputValue()).toBe('mine');
+  expect(await other.locator('#draft').inputValue()).toBe('mine');
 });
 
 test('without scripts, saving a draft that was changed elsewhere gives a message, and saving again replaces it', async () => {
@@ -116,7 +118,7 @@ test('without scripts, saving a draft that was changed elsewhere gives a message
   await content().fill('mine');
   for (const draft of ['theirs', 'mine']) {
     await page.getByRole('button', { name: 'Save the draft' }).click();
-    expect(await content().inputValue()).toBe('mine');
+    expect(await draftField().inputValue()).toBe('mine');
     expect(snippets.get(organization, id)?.draft).toBe(draft);
   }
   await page.getByText('The draft is saved.').waitFor();
@@ -134,7 +136,7 @@ test('without scripts a snippet is added, edited, previewed and published, and t
   await page.getByRole('button', { name: 'Preview' }).click();
   const frame = page.frameLocator('iframe[title="Preview of Without scripts"]');
   await frame.getByText('Plan pro').waitFor();
-  expect(await content().inputValue()).toBe('<p>Plan {{ plan }}</p>');
+  expect(await draftField().inputValue()).toBe('<p>Plan {{ plan }}</p>');
   await page.getByRole('button', { name: 'Save the draft' }).click();
   await page.getByText('It is not published: no page can show it yet.').waitFor();
   await page.getByRole('button', { name: 'Publish' }).click();
@@ -202,7 +204,7 @@ test('text typed after the session has ended is not saved, the page says so, and
   await other.close();
   await page.getByText('Saved', { exact: true }).waitFor();
   await open('/snippets/43');
-  expect(await content().inputValue()).toBe('typed too late');
+  expect(await draftField().inputValue()).toBe('typed too late');
   service.store.snippets.rollBack(organizationOf(service), 43, 1);
 });
 

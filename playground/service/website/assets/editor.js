@@ -44,9 +44,10 @@ function tell(name, notice = '') {
   region.innerHTML = notice;
 }
 
-function show({ document: page, note, checks, embeds }) {
+function show({ document: page, note, checks, findings, embeds }) {
   part('flaw').textContent = note;
   tell('checks', checks);
+  form.elements.namedItem('draft').dispatchEvent(new CustomEvent('findings', { detail: findings }));
   if (page === undefined) return;
   // A page that is loaded again would flicker.
   if (frame.srcdoc !== page) frame.srcdoc = page;
@@ -76,20 +77,10 @@ frame.addEventListener('load', scrollToDraft);
 scrollToDraft();
 if (matchMedia('(width < 56rem)').matches) document.querySelector('[name=width][value=phone]').checked = true;
 
-// Errors name line numbers.
-const text = document.querySelector('#draft');
-function numberLines() {
-  part('lines').textContent = Array.from(text.value.split('\n'), (_, index) => index + 1).join('\n');
-  part('lines').scrollTop = text.scrollTop;
-}
-text.addEventListener('scroll', numberLines);
-numberLines();
-
 form.addEventListener('input', ({ target }) => {
   // The width of the preview is no part of the form.
   if (target.form !== form) return;
   typed += 1;
-  numberLines();
   again(300);
 });
 form.addEventListener('submit', async (event) => {
