@@ -53,7 +53,8 @@ const service = await startService({
   publisher,
   onSetAside: (line) => console.log(`  ${line}`),
   onLinkWanted: writeLink,
-  onSignIn: (organizationId) => console.log(`  The next login link: ${service.loginLink(organizationId)}`),
+  onSignIn: ({ organizationId, person }) =>
+    console.log(`  The next login link: ${service.loginLink(organizationId, person ?? '')}`),
   faults: { failing: failing / 100, retryAfter, latency, cut: cut / 100, renderAbsent: !render },
 }).catch((error: NodeJS.ErrnoException) => {
   if (error.code !== 'EADDRINUSE') throw error;
@@ -80,9 +81,9 @@ if (once) await end(built?.state === 'done' ? 0 : 1);
 const served = await preview({ root: site, server: { port: sitePort }, logLevel: 'warn' });
 console.log(`
   The site      http://localhost:${served.port}/
-  The website   ${service.loginLink(organization.id)}
+  The website   ${service.loginLink(organization.id, process.env['USER'] ?? process.env['USERNAME'])}
                 signs in once; edit a snippet there, publish it, and see it on the site
-                ${process.stdin.isTTY ? 'press Enter here for another link' : 'its sign-in page can ask for another link'}
+                ${process.stdin.isTTY ? 'type a name and press Enter here for a link for another person' : 'its sign-in page can ask for another link'}
   The API       ${service.openApiUrl}
 
   For a site of your own, create a key at ${service.websiteUrl}/keys, and put these into its .env, or set them where you build:
@@ -101,8 +102,11 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, stop);
 }
 
-function writeLink(): void {
-  console.log(`  A new login link: ${service.loginLink(organization.id)}`);
+function writeLink(name: string): void {
+  const person = name.trim();
+  console.log(
+    `  A new login link${person && ` for ${person}`}: ${service.loginLink(organization.id, person)}`,
+  );
 }
 
 async function stop(): Promise<void> {

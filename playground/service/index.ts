@@ -11,7 +11,6 @@ import { seed } from './seed.ts';
 import { openStore, type Store } from './store/index.ts';
 import { createWebhookSender, type WebhookSender } from './webhooks.ts';
 import { createWebsite } from './website/index.ts';
-import { Sessions } from './website/sessions.ts';
 
 /** The running service. */
 export interface Service {
@@ -29,8 +28,8 @@ export interface Service {
   webhooks: WebhookSender;
   /** The current faults. Changes take effect with the next request. */
   faults: Faults;
-  /** Makes a link that signs in to the website once. */
-  loginLink(organizationId: number): string;
+  /** Makes a link that signs in to the website once. @param person the name that versions are marked with */
+  loginLink(organizationId: number, person?: string): string;
   close(): Promise<void>;
 }
 
@@ -50,10 +49,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   }
 
   const faults: Faults = { ...noFaults, ...options.faults };
-  const sessions = new Sessions();
   const webhooks = createWebhookSender(store, options.webhooks);
   const parts = { ...options, store, faults, webhooks, settings: () => settings };
-  const website = await listen(createWebsite(parts, sessions).fetch, options.websitePort);
+  const website = await listen(createWebsite(parts).fetch, options.websitePort);
   const { fetch } = createApi({ ...options, store, faults, websiteUrl: website.origin });
   const api = await listen(fetch as never, options.port, certificate);
   const settings: Record<string, string> = {
@@ -72,7 +70,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     store,
     webhooks,
     faults,
-    loginLink: (organizationId) => `${website.origin}/login/${sessions.invite(organizationId)}`,
+    loginLink: (organizationId, person = '') =>
+      `${website.origin}/login/${store.sessions.invite({ organizationId, person: person || null })}`,
     async close() {
       await Promise.all([api.close(), website.close(), webhooks.close()]);
       store.close();

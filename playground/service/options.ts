@@ -1,6 +1,7 @@
 import type { Certificate } from './certificate.ts';
 import type { Faults } from './faults.ts';
 import type { Publisher } from './publisher.ts';
+import type { Session } from './store/sessions.ts';
 import type { SenderOptions } from './webhooks.ts';
 
 /** The options of `startService`. */
@@ -19,11 +20,12 @@ export interface ServiceOptions {
   /** The site to update when a snippet is published. */
   publisher?: Publisher;
   /** Called when a login link was used. It works once, so a new one may be needed. */
-  onSignIn?: (organizationId: number) => void;
+  onSignIn?: (session: Session) => void;
   /**
-   * Called when a login link is requested. Must write it where only the owner of this machine can read it.
+   * Called when a login link is requested, with the name of the person. Must write it where only the owner of this
+   * machine can read it.
    */
-  onLinkWanted?: () => void;
+  onLinkWanted?: (person: string) => void;
   /** The certificate of the API. @default a new one, from a new authority */
   certificate?: Certificate;
   /** A file with the authority of the certificate, for sites on this machine. */

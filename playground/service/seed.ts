@@ -76,7 +76,7 @@ export function seed(store: Store): void {
   const northwind = store.organizations.create('Northwind Coffee');
   for (const { content, ...snippet } of coffee) {
     const { id } = store.snippets.create(northwind.id, { ...snippet, draft: content });
-    store.snippets.publish(northwind.id, id);
+    store.snippets.publish(northwind.id, id, 'Ines Okafor');
   }
   store.snippets.create(northwind.id, { id: 49, name: 'Spring sale', draft: '<p>Not before March.</p>' });
 

@@ -4,6 +4,7 @@ import { Keys } from './keys.ts';
 import { Organizations } from './organizations.ts';
 import { RequestLog } from './request-log.ts';
 import { schema, schemaVersion } from './schema.ts';
+import { Sessions } from './sessions.ts';
 import { Snippets } from './snippets.ts';
 import { Webhooks } from './webhooks.ts';
 
@@ -13,6 +14,7 @@ export interface Store {
   keys: Keys;
   snippets: Snippets;
   requests: RequestLog;
+  sessions: Sessions;
   webhooks: Webhooks;
   /** The new path of a database of another version that was set aside. */
   setAside: string | undefined;
@@ -45,6 +47,7 @@ export function openStore(file: string): Store {
     keys: new Keys(database),
     snippets: new Snippets(database),
     requests,
+    sessions: new Sessions(database),
     webhooks: new Webhooks(database),
     setAside,
     close() {

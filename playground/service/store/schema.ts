@@ -1,5 +1,5 @@
 /** The version of the schema below. Any change of the schema needs another version. */
-export const schemaVersion = 6;
+export const schemaVersion = 7;
 
 export const schema = `
   CREATE TABLE IF NOT EXISTS organizations (
@@ -32,6 +32,10 @@ export const schema = `
     name TEXT NOT NULL,
     draft TEXT NOT NULL,
     sample TEXT NOT NULL,
+    -- The name of the person who saved the draft last, if known.
+    editedBy TEXT,
+    -- The draft that was discarded.
+    discarded TEXT,
     published INTEGER,
     FOREIGN KEY (id, published) REFERENCES versions (snippetId, number)
   ) STRICT;
@@ -43,11 +47,12 @@ export const schema = `
     number INTEGER NOT NULL,
     content TEXT NOT NULL,
     publishedAt TEXT NOT NULL,
+    publishedBy TEXT,
     PRIMARY KEY (snippetId, number)
   ) STRICT;
 
   CREATE VIEW IF NOT EXISTS snippets AS
-    SELECT drafts.*, publishedAt, content AS publishedContent
+    SELECT drafts.*, publishedAt, publishedBy, content AS publishedContent
     FROM drafts LEFT JOIN versions ON snippetId = id AND number = published;
 
   CREATE TABLE IF NOT EXISTS requests (
@@ -64,6 +69,14 @@ export const schema = `
   ) STRICT;
 
   CREATE INDEX IF NOT EXISTS requestsOfOrganization ON requests (organizationId, id);
+
+  CREATE TABLE IF NOT EXISTS sessions (
+    hash BLOB PRIMARY KEY,
+    kind TEXT NOT NULL CHECK (kind IN ('link', 'session')),
+    organizationId INTEGER NOT NULL REFERENCES organizations (id),
+    person TEXT,
+    expiresAt INTEGER NOT NULL
+  ) STRICT;
 
   CREATE TABLE IF NOT EXISTS webhooks (
     organizationId INTEGER PRIMARY KEY REFERENCES organizations (id),

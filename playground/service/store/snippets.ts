@@ -7,9 +7,15 @@ export interface Snippet {
   draft: string;
   /** Params to preview it with, as JSON. */
   sample: string;
+  /** The name of the person who saved the draft last, if known. */
+  editedBy: string | null;
+  /** The draft that was discarded; `null` if there is none, or something was published since. */
+  discarded: string | null;
   /** The number of the served version, `null` if not published. */
   published: number | null;
   publishedAt: string | null;
+  /** The name of the person who published it, if known. */
+  publishedBy: string | null;
   /** The content of that version, with variables. */
   publishedContent: string | null;
 }
@@ -24,6 +30,8 @@ export interface SnippetVersion {
   number: number;
   content: string;
   publishedAt: string;
+  /** The name of the person who published it, if known. */
+  publishedBy: string | null;
 }
 
 /**
@@ -50,18 +58,38 @@ export class Snippets extends Table {
   }
 
   /** Returns whether the snippet exists. */
-  save(organizationId: number, id: number, { name, draft, sample }: Typed): boolean {
-    const changes = this.run`UPDATE drafts SET name = ${name}, draft = ${draft}, sample = ${sample}
+  save(
+    organizationId: number,
+    id: number,
+    { name, draft, sample }: Typed,
+    person: string | null = null,
+  ): boolean {
+    const changes = this
+      .run`UPDATE drafts SET name = ${name}, draft = ${draft}, sample = ${sample}, editedBy = ${person}
       WHERE organizationId = ${organizationId} AND id = ${id}`;
     return changes === 1;
   }
 
+  /** Makes the published content the draft again. The draft is kept, until something is published. */
+  discard(organizationId: number, id: number, person: string | null = null): void {
+    this.run`UPDATE drafts SET editedBy = ${person}, discarded = draft,
+        draft = (SELECT content FROM versions WHERE snippetId = id AND number = published)
+      WHERE organizationId = ${organizationId} AND id = ${id} AND published IS NOT NULL`;
+  }
+
+  /** Brings a discarded draft back. A draft that is in its place until then counts as discarded. */
+  restore(organizationId: number, id: number, person: string | null = null): void {
+    this.run`UPDATE drafts SET editedBy = ${person}, draft = discarded, discarded = NULLIF(draft,
+        (SELECT content FROM versions WHERE snippetId = id AND number = published))
+      WHERE organizationId = ${organizationId} AND id = ${id} AND discarded IS NOT NULL`;
+  }
+
   /** Makes a new version from the draft, and serves it. The version survives a crash once this returns. */
-  publish(organizationId: number, id: number): SnippetVersion | undefined {
+  publish(organizationId: number, id: number, person: string | null = null): SnippetVersion | undefined {
     return this.transaction(() => {
       const snippet = this.get(organizationId, id);
       if (snippet === undefined) return undefined;
-      return this.#serve(id, snippet.draft);
+      return this.#serve(id, snippet.draft, person);
     });
   }
 
@@ -69,7 +97,12 @@ export class Snippets extends Table {
    * Serves an old version's content again, as a new version, since published versions never change. The draft
    * gets the same content, unless its text is in no version.
    */
-  rollBack(organizationId: number, id: number, number: number): SnippetVersion | undefined {
+  rollBack(
+    organizationId: number,
+    id: number,
+    number: number,
+    person: string | null = null,
+  ): SnippetVersion | undefined {
     return this.transaction(() => {
       const versions = this.versions(organizationId, id);
       const old = versions.find((version) => version.number === number);
@@ -78,7 +111,7 @@ export class Snippets extends Table {
       if (versions.some(({ content }) => content === draft)) {
         this.run`UPDATE drafts SET draft = ${old.content} WHERE id = ${id}`;
       }
-      return this.#serve(id, old.content);
+      return this.#serve(id, old.content, person);
     });
   }
 
@@ -104,12 +137,12 @@ export class Snippets extends Table {
       WHERE organizationId = ${organizationId} AND id = ${id} AND published IS NOT NULL`;
   }
 
-  #serve(id: number, content: string): SnippetVersion {
+  #serve(id: number, content: string, person: string | null): SnippetVersion {
     const version = this.one<SnippetVersion>`
-      INSERT INTO versions (snippetId, number, content, publishedAt)
-      SELECT ${id}, COALESCE(MAX(number), 0) + 1, ${content}, ${new Date().toISOString()}
+      INSERT INTO versions (snippetId, number, content, publishedAt, publishedBy)
+      SELECT ${id}, COALESCE(MAX(number), 0) + 1, ${content}, ${new Date().toISOString()}, ${person}
       FROM versions WHERE snippetId = ${id} RETURNING *` as SnippetVersion;
-    this.run`UPDATE drafts SET published = ${version.number} WHERE id = ${id}`;
+    this.run`UPDATE drafts SET published = ${version.number}, discarded = NULL WHERE id = ${id}`;
     return version;
   }
 }

@@ -1,16 +1,39 @@
+import type { Context } from 'hono';
 import { html } from 'hono/html';
-import type { Website, WebsiteParts } from './environment.ts';
+import { cleanText } from '../../../src/text/clean-text.ts';
+import { excessOf, limits } from '../limits.ts';
+import type { Website, WebsiteEnvironment, WebsiteParts } from './environment.ts';
+import { field } from './layout.ts';
+import type { Html } from './page-facts.ts';
 import { repeatFailed } from './publication.ts';
 
-/** The organization's subscription and site. */
+/** The control for the name of a person. */
+export const personInput = (person: string | null = ''): Html =>
+  html`<input id="person" name="person" autocomplete="name" aria-describedby="person-hint" value="${person}">`;
+
+/** The name of a person in a form, made safe for a terminal, or why it is refused. */
+export function personOf({ person }: Record<string, unknown>): { person: string; flaw?: string | undefined } {
+  const name = typeof person === 'string' ? cleanText(person) : '';
+  return { person: name, flaw: excessOf('Your name has', name, limits.person) };
+}
+
+/** The name of the person, and the organization's subscription and site. */
 export function accountPages(pages: Website, { store }: WebsiteParts): void {
-  pages.get('/account', (context) => {
-    const { organization, publisher } = context.var;
+  const show = (context: Context<WebsiteEnvironment>, notice?: Html) => {
+    const { organization, person, publisher } = context.var;
     const expired = organization.subscription === 'expired';
     const recent = publisher?.latest();
     const isTold = store.webhooks.endpoint(organization.id) !== undefined;
     const isShown = context.req.query('published') !== undefined;
     const body = html`<h1>Account</h1>
+      ${notice}
+      <section class="card" aria-labelledby="you">
+        <h2 id="you">You</h2>
+        <form class="row" method="post" action="/account/person">
+          ${field('person', 'Your name', personInput(person), 'Drafts that you save and versions that you publish are marked with it.')}
+          <button>Save</button>
+        </form>
+      </section>
       <section class="card" aria-labelledby="subscription">
         <h2 id="subscription">Subscription</h2>
         <p>The subscription of ${organization.name} is <strong>${organization.subscription}</strong>.
@@ -42,6 +65,18 @@ export function accountPages(pages: Website, { store }: WebsiteParts): void {
       publication: isShown ? { page: '/' } : undefined,
       reloadAfter: isShown && recent?.state === 'running' ? 1 : undefined,
     });
+  };
+
+  pages.get('/account', (context) => show(context));
+
+  pages.post('/account/person', async (context) => {
+    const { person, flaw } = personOf(await context.req.parseBody());
+    if (flaw !== undefined) {
+      context.status(422);
+      return show(context, html`<p class="card notice bad" role="alert">${flaw}</p>`);
+    }
+    context.var.rename(person || null);
+    return context.redirect('/account', 303);
   });
 
   pages.post('/account/subscription', async (context) => {

@@ -21,6 +21,10 @@ export interface WebsiteParts extends Pick<ServiceOptions, 'publisher' | 'onSign
 export interface WebsiteEnvironment {
   Variables: {
     organization: Organization;
+    /** The name of the person who is signed in, if known. */
+    person: string | null;
+    /** Changes that name for the session. */
+    rename: (person: string | null) => void;
     /** The site, if it belongs to this organization. */
     publisher: Publisher | undefined;
     /** The snippet of the page. Only the pages of a snippet have what follows. */

@@ -7,14 +7,13 @@ import { html } from 'hono/html';
 import { secureHeaders } from 'hono/secure-headers';
 import { limits } from '../limits.ts';
 import { type ProblemStatus, problemKind, problemKinds, refusalWith } from '../problems.ts';
-import { accountPages } from './account-pages.ts';
+import { accountPages, personInput, personOf } from './account-pages.ts';
 import { developerPages } from './developer-pages.ts';
 import { editorScript } from './editor-script.ts';
 import type { WebsiteEnvironment, WebsiteParts } from './environment.ts';
 import { keyPages } from './key-pages.ts';
-import { layout } from './layout.ts';
+import { field, layout } from './layout.ts';
 import { pathOf, publicationPages, publicationRegion } from './publication.ts';
-import type { Sessions } from './sessions.ts';
 import { snippetPages } from './snippet-pages.ts';
 import { webhookPages } from './webhook-pages.ts';
 
@@ -27,9 +26,10 @@ const wantedCookie = 'snippets-wanted';
  * The website to manage snippets (specification, section 1). Pages are rendered on the server. A login link
  * opens a session, which sees only one organization.
  */
-export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<WebsiteEnvironment> {
+export function createWebsite(parts: WebsiteParts): Hono<WebsiteEnvironment> {
   const website = new Hono<WebsiteEnvironment>();
   const { publisher, store } = parts;
+  const { sessions } = store;
   /** @param typed text that would be lost otherwise. */
   const signInPage = (notice: string, typed?: string) =>
     layout(
@@ -37,7 +37,13 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
       html`<h1>Sign in</h1>
       <p class="card notice" role="status">${notice}</p>
       <p>The service writes a login link to the terminal it was started in. It works once.</p>
-      ${parts.onLinkWanted && html`<form method="post" action="/login"><button>Write a new link to the terminal</button></form>`}
+      ${
+        parts.onLinkWanted &&
+        html`<form class="card row" method="post" action="/login">
+        ${field('person', 'Your name', personInput(), 'Versions that you publish are marked with it.')}
+        <button>Write a new link to the terminal</button>
+      </form>`
+      }
       ${typed && html`<h2>What you typed</h2><pre tabindex="0">${typed}</pre>`}`,
     );
 
@@ -67,15 +73,17 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
     website.get(path, (context) => context.html(layout({ title: `${status} ${title}` }, body)));
   }
 
-  website.post('/login', (context) => {
+  website.post('/login', async (context) => {
     if (parts.onLinkWanted === undefined) return context.notFound();
-    parts.onLinkWanted();
+    const { person, flaw } = personOf(await context.req.parseBody());
+    if (flaw !== undefined) return context.html(signInPage(flaw), 422);
+    parts.onLinkWanted(person);
     return context.html(signInPage('A new link is in the terminal.'));
   });
   website.get('/login/:token', (context) => {
     const opened = sessions.open(context.req.param('token'));
     if (opened === undefined) return context.html(signInPage('This link has been used, or is too old.'), 401);
-    parts.onSignIn?.(opened.organizationId);
+    parts.onSignIn?.(opened);
     setCookie(context, cookie, opened.token, { httpOnly: true, sameSite: 'Lax' });
     const wanted = pathOf(getCookie(context, wantedCookie));
     deleteCookie(context, wantedCookie);
@@ -83,7 +91,9 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
   });
 
   website.use(async (context, next) => {
-    const organization = store.organizations.get(sessions.get(getCookie(context, cookie) ?? '') ?? 0);
+    const token = getCookie(context, cookie) ?? '';
+    const session = sessions.get(token);
+    const organization = session && store.organizations.get(session.organizationId);
     if (organization === undefined) {
       const { pathname, search } = new URL(context.req.url);
       // A request by a script, such as for the notice about the site, is no page to go back to.
@@ -99,13 +109,15 @@ export function createWebsite(parts: WebsiteParts, sessions: Sessions): Hono<Web
       return context.html(page, 401);
     }
     context.set('organization', organization);
+    context.set('person', session?.person ?? null);
+    context.set('rename', (person) => sessions.rename(token, person));
     const own = publisher?.organizationId() === organization.id ? publisher : undefined;
     context.set('publisher', own);
     context.header('cache-control', 'no-store');
     context.setRenderer((body, { publication, ...page }) => {
       const region = publicationRegion({ store, organization, publisher: own }, publication);
       const section = `/${context.req.path.split('/')[1]}`;
-      return context.html(layout({ section, ...page }, html`${region}${body}`, organization));
+      return context.html(layout({ section, ...page }, html`${region}${body}`, context.var));
     });
     return next();
   });

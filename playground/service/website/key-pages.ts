@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { scopes } from '../authenticate.ts';
-import { limits } from '../limits.ts';
+import { excessOf, limits } from '../limits.ts';
 import type { Website, WebsiteEnvironment, WebsiteParts } from './environment.ts';
 import { copyButton, field, table, time } from './layout.ts';
 import type { Html } from './page-facts.ts';
@@ -15,7 +15,7 @@ const kinds = html`<select id="kind" name="kind">
 export function keyPages(pages: Website, { store, publisher, settings }: WebsiteParts): void {
   const { keys, requests } = store;
   const siteKeyId = () => keys.find(publisher?.apiKey() ?? '')?.id;
-  const show = (context: Context<WebsiteEnvironment>, answer?: Html) => {
+  const show = (context: Context<WebsiteEnvironment>, answer?: Html, typed?: string) => {
     const { organization } = context.var;
     const lastUses = requests.lastUses(organization.id);
     const body = html`<h1>API keys</h1>
@@ -35,7 +35,7 @@ export function keyPages(pages: Website, { store, publisher, settings }: Website
       })}
       <h2>Create a key</h2>
       <form class="row card" method="post">
-        ${field('key-name', 'Name', html`<input id="key-name" name="name" required maxlength="${limits.keyName}">`)}
+        ${field('key-name', 'Name', html`<input id="key-name" name="name" required value="${typed}">`)}
         ${field('kind', 'Kind', kinds)}
         <button>Create</button>
       </form>`;
@@ -48,10 +48,10 @@ export function keyPages(pages: Website, { store, publisher, settings }: Website
   pages.post('/keys', async (context) => {
     const { name, kind } = await context.req.parseBody();
     const title = typeof name === 'string' && name.trim() !== '' ? name.trim() : 'Unnamed';
-    if (title.length > limits.keyName) {
+    const flaw = excessOf('The name has', title, limits.keyName);
+    if (flaw !== undefined) {
       context.status(422);
-      const flaw = `The name has more than ${limits.keyName} characters.`;
-      return show(context, html`<p class="card notice bad" role="alert">${flaw}</p>`);
+      return show(context, html`<p class="card notice bad" role="alert">${flaw}</p>`, title);
     }
     const { id } = context.var.organization;
     const { secret } = keys.create(id, kind === 'public' ? 'public' : 'secret', title);

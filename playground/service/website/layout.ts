@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Organization } from '../store/organizations.ts';
+import type { WebsiteEnvironment } from './environment.ts';
 import type { Html, PageFacts } from './page-facts.ts';
 
 const sections = [
@@ -12,12 +12,12 @@ const sections = [
 /**
  * A page of the website. Everything works without scripts, which only save clicks.
  *
- * @param organization the organization that is signed in, absent on pages that explain a problem.
+ * @param signedIn who is signed in, absent on pages that explain a problem.
  */
 export function layout(
   { title, section, reloadAfter }: PageFacts,
   body: Html,
-  organization?: Organization,
+  signedIn?: Pick<WebsiteEnvironment['Variables'], 'organization' | 'person'>,
 ): Html {
   return html`<!doctype html>
 <html lang="en">
@@ -36,10 +36,10 @@ export function layout(
     <header>
       <p class="row"><img src="/assets/logo.svg" alt="" width="24" height="24"> Snippet Delivery Service</p>
       ${
-        organization &&
+        signedIn &&
         html`${navigation('Main', sections, section)}
       <form class="row" method="post" action="/sign-out">
-        <span>${organization.name}</span>
+        <span>${signedIn.person && html`<a href="/account#you">${signedIn.person}</a> · `}${signedIn.organization.name}</span>
         <button class="quiet">Sign out</button>
       </form>`
       }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { limits } from '../limits.ts';
+import { excessOf, limits } from '../limits.ts';
 import type { Publisher } from '../publisher.ts';
 import { parseParams } from '../schemas.ts';
 import type { NewSnippet, Snippet, Typed } from '../store/snippets.ts';
@@ -38,12 +38,13 @@ export function revisionOf({ name, draft, sample }: Typed): string {
     .slice(0, 16);
 }
 
-/** The error if a text is too long. */
+/** The error if a text is too long. No control of a form has a `maxlength`: a browser would cut what is pasted. */
 export function tooLong({ name, draft = '', sample = '' }: NewSnippet): string | undefined {
-  if (name.length > limits.name) return `The name has more than ${limits.name} characters.`;
-  if (draft.length > limits.content) return `The content has more than ${limits.content} characters.`;
-  if (sample.length > limits.sample) return `The sample params have more than ${limits.sample} characters.`;
-  return undefined;
+  return (
+    excessOf('The name has', name, limits.name) ??
+    excessOf('The content has', draft, limits.content) ??
+    excessOf('The sample params have', sample, limits.sample)
+  );
 }
 
 /** How pages embed a snippet. */

@@ -9,7 +9,16 @@ import { pathOf } from './publication.ts';
 import { ask } from './questions.ts';
 import { formOf, previewOf, revisionOf, type SnippetForm, tooLong } from './snippet-form.ts';
 import { previewFrame } from './snippet-preview.ts';
-import { addressOf, consequence, editPart, listPart, type Unsaved, versionPart } from './snippet-views.ts';
+import {
+  addressOf,
+  by,
+  consequence,
+  editPart,
+  isChanged,
+  listPart,
+  type Unsaved,
+  versionPart,
+} from './snippet-views.ts';
 
 const oneSnippet = '/snippets/:id{[1-9][0-9]{0,14}}';
 const oneVersion = ':number{[1-9][0-9]{0,14}}';
@@ -86,11 +95,13 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
   pages.get(oneSnippet, (context) => showSnippet(context));
 
   pages.post(oneSnippet, async (context) => {
-    const { organization, publisher, snippet, page } = context.var;
+    const { organization, person, publisher, snippet, page } = context.var;
     const form = formOf(await context.req.parseBody());
     const { id } = snippet;
     const { content, error, findings } = await previewOf({ ...snippet, ...form }, publisher);
     const isPublished = form.action.startsWith('publish');
+    // Whoever replaces another draft was not asked about the content yet.
+    const isUnconfirmed = form.action === 'publish' || form.action === 'publish-replacing';
     const answer = (status: 200 | 409 | 422, why: { notice?: Html; conflict?: Html } = {}) => {
       context.status(status);
       return showSnippet(context, { unsaved: form, ...why });
@@ -100,22 +111,27 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
     if (flaw !== undefined) {
       return answer(422, { notice: refusedNotice(isPublished ? 'published' : 'saved', flaw) });
     }
-    if (isChangedSince(snippet, form)) return answer(409, { conflict: conflictNotice(snippet) });
-    if (form.action === 'publish' && content?.trim() === '') {
+    if (isChangedSince(snippet, form)) {
+      const notice = isPublished ? replacingNotice(snippet) : undefined;
+      return answer(409, { conflict: conflictNotice(snippet), ...(notice && { notice }) });
+    }
+    // A replacement that was confirmed is not asked for again with the next question.
+    form.base = revisionOf(snippet);
+    if (isUnconfirmed && content?.trim() === '') {
       return answer(422, { notice: emptyNotice(snippet) });
     }
-    if (form.action === 'publish' && findings.some(({ severity }) => severity === 'breaks')) {
+    if (isUnconfirmed && findings.some(({ severity }) => severity === 'breaks')) {
       return answer(422, { notice: breakingNotice(findings) });
     }
-    snippets.save(organization.id, id, form);
+    snippets.save(organization.id, id, form, person);
     if (!isPublished) return context.redirect(addressOf(id, page, 'saved'), 303);
-    snippets.publish(organization.id, id);
+    snippets.publish(organization.id, id, person);
     announce(context.var, 'snippet.published', id);
     return context.redirect(addressOf(id, page, 'published'), 303);
   });
 
   pages.post(`${oneSnippet}/draft`, async (context) => {
-    const { publisher, snippet } = context.var;
+    const { organization, person, publisher, snippet } = context.var;
     const form = formOf(await context.req.parseBody());
     const rendered = await previewOf({ ...snippet, ...form }, publisher);
     const { document } = await previewFrame({ ...snippet, ...form }, context.var);
@@ -127,8 +143,8 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
       return context.json({ ...preview, conflict, failure: 'the draft was changed elsewhere.' }, 409);
     }
     const base = revisionOf(form);
-    if (base !== revisionOf(snippet)) snippets.save(context.var.organization.id, snippet.id, form);
-    return context.json({ ...preview, base });
+    if (base !== revisionOf(snippet)) snippets.save(organization.id, snippet.id, form, person);
+    return context.json({ ...preview, base, changed: isChanged({ ...snippet, draft: form.draft }) });
   });
 
   pages.get(`${oneSnippet}/versions/${oneVersion}`, async (context) => {
@@ -140,20 +156,27 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
     return context.render(body, { title: `${snippet.name}, version ${number}` });
   });
 
-  ask(pages, `${oneSnippet}/discard`, ({ var: { organization, snippet } }) => {
-    const { id, published, publishedContent: draft } = snippet;
-    if (draft === null) return undefined;
+  ask(pages, `${oneSnippet}/discard`, ({ var: { organization, person, snippet } }) => {
+    const { id, published, publishedContent, draft, editedBy } = snippet;
+    if (publishedContent === null || publishedContent === draft) return undefined;
     return {
       title: `Discard the draft of “${snippet.name}”?`,
-      body: html`<p>The draft becomes the content of version ${published} again, which pages show. What was typed since then is lost.</p>`,
+      body: html`<p>The draft becomes the content of version ${published} again, which pages show. What ${
+        editedBy === null || editedBy === person ? 'was' : html`<strong>${editedBy}</strong> has`
+      } typed since then can be brought back until something is published.</p>`,
       yes: 'Discard it',
       back: `/snippets/${id}`,
-      act: () => snippets.save(organization.id, id, { ...snippet, draft }),
+      act: () => snippets.discard(organization.id, id, person),
     };
   });
 
+  pages.post(`${oneSnippet}/restore`, ({ var: { organization, person, snippet }, redirect }) => {
+    snippets.restore(organization.id, snippet.id, person);
+    return redirect(`/snippets/${snippet.id}`, 303);
+  });
+
   ask(pages, `${oneSnippet}/versions/${oneVersion}/roll-back`, (context) => {
-    const { organization, snippet, versions } = context.var;
+    const { organization, person, snippet, versions } = context.var;
     const { id, name, published } = snippet;
     const number = Number(context.req.param('number'));
     const [newest] = versions;
@@ -167,7 +190,7 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
       back: `/snippets/${id}`,
       afterwards: addressOf(id, '/', 'published'),
       act() {
-        snippets.rollBack(organization.id, id, number);
+        snippets.rollBack(organization.id, id, number, person);
         announce(context.var, 'snippet.published', id);
       },
     };
@@ -209,9 +232,11 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
   });
 }
 
-/** Tells whether someone else has changed the draft since the form was opened. */
-function isChangedSince(snippet: Snippet, form: SnippetForm): boolean {
-  return form.base !== '' && ![form.base, form.replaces].includes(revisionOf(snippet));
+/** Tells whether someone else has changed the draft since the form was opened, and the change may not be replaced. */
+function isChangedSince(snippet: Snippet, { action, base, replaces }: SnippetForm): boolean {
+  // The notice that a text is not saved has the revision, too: pages may only change after a question about them.
+  const mayReplace = !action.startsWith('publish') || action === 'publish-replacing';
+  return base !== '' && ![base, mayReplace && replaces].includes(revisionOf(snippet));
 }
 
 function savedNotice({ draft, published, publishedContent }: Snippet): Html {
@@ -227,8 +252,17 @@ function savedNotice({ draft, published, publishedContent }: Snippet): Html {
 /** Says that there are two drafts. Saving again replaces the one shown here. */
 function conflictNotice(snippet: Snippet): Html {
   return html`<input type="hidden" name="replaces" value="${revisionOf(snippet)}">
-            <p><strong>The draft was changed elsewhere.</strong> What is typed here is not saved. “Save the draft” replaces the other draft. <a href="/snippets/${snippet.id}">Load the other draft</a> to go on with that one.</p>
+            <p><strong>The draft was changed elsewhere${by(snippet.editedBy)}.</strong> What is typed here is not saved. “Save the draft” replaces the other draft. <a href="/snippets/${snippet.id}">Load the other draft</a> to go on with that one.</p>
             <details><summary>The other draft</summary><pre tabindex="0">${snippet.draft}</pre></details>`;
+}
+
+/** Asks before a draft is replaced and pages change at once. */
+function replacingNotice({ id, editedBy }: Snippet): Html {
+  return html`<div class="card notice bad" role="alert" tabindex="-1" autofocus>
+          <p><strong>Not published yet: the draft was changed elsewhere${by(editedBy)}.</strong> The other draft is below the text. It is gone after you publish this one.</p>
+          <p class="row"><button class="danger" form="edit" name="action" value="publish-replacing">Publish this one instead</button>
+          <a class="button quiet" href="/snippets/${id}">Load the other draft</a></p>
+        </div>`;
 }
 
 /** Says why something was refused. The notice has the focus, since the button may be far below. */

@@ -7,20 +7,29 @@ import { draftField, editorAssets, insertDialogs } from './editor-field.ts';
 import type { WebsiteEnvironment } from './environment.ts';
 import { copyButton, field, table, time } from './layout.ts';
 import type { Html } from './page-facts.ts';
-import { countOf, placesList } from './places.ts';
+import { countOf, pathOfPage, placesList } from './places.ts';
 import { previewOf, revisionOf, type SnippetForm } from './snippet-form.ts';
 import { previewPart } from './snippet-preview.ts';
 
-function stateOf({ draft, published, publishedAt, publishedContent }: Snippet): Html {
-  if (published === null) return html`<span class="badge">not published</span>`;
-  return html`version ${published}, ${time(publishedAt)}
-              ${draft !== publishedContent && html`<span class="badge warn">unpublished changes</span>`}`;
+function versionOf({ published, publishedAt }: Snippet): Html {
+  return published === null
+    ? html`<span class="badge">not published</span>`
+    : html`version ${published}, ${time(publishedAt)}`;
 }
 
+const changed = html`<span class="badge warn">unpublished changes</span>`;
+
+/** Tells whether the draft of a published snippet differs from what pages show. */
+export const isChanged = ({ draft, published, publishedContent }: Snippet): boolean =>
+  published !== null && draft !== publishedContent;
+
 function nameField(value = ''): Html {
-  const input = html`<input id="name" name="name" value="${value}" required maxlength="${limits.name}" aria-describedby="name-hint">`;
+  const input = html`<input id="name" name="name" value="${value}" required aria-describedby="name-hint">`;
   return field('name', 'Name', input, `At most ${limits.name} characters.`);
 }
+
+/** The end of a phrase that says who did something, if that is known. */
+export const by = (person: string | null): string => (person === null ? '' : ` by ${person}`);
 
 /** The list of snippets, with a search and a form to add one. */
 export function listPart(
@@ -42,7 +51,7 @@ export function listPart(
               {
                 Id: ({ id }) => id,
                 Name: ({ id, name }) => html`<a href="/snippets/${id}">${name}</a>`,
-                Published: stateOf,
+                Published: (snippet) => html`${versionOf(snippet)} ${isChanged(snippet) && changed}`,
                 'Shown on': ({ id }) => countOf(publisher?.shown(id)),
               },
               html`<caption class="hint">${snippets.length} ${snippets.length === 1 ? 'snippet' : 'snippets'}</caption>`,
@@ -77,8 +86,16 @@ export async function editPart(shown: Shown, { unsaved, conflict }: Unsaved): Pr
   const { id, published } = snippet;
   const { name, draft, sample } = unsaved ?? snippet;
   const preview = await previewOf({ ...snippet, name, draft, sample }, publisher);
-  return html`<h1>${name}</h1>
-      <p class="hint">Snippet ${id} · ${stateOf(snippet)}</p>
+  return html`<div class="bar">
+        <div class="grow">
+          <h1>${name}</h1>
+          <p class="hint">Snippet ${id} · ${versionOf(snippet)}${published !== null && by(snippet.publishedBy)}
+            <span data-changed${isChanged(snippet) || html` hidden`}>${changed} <a href="/snippets/${id}/discard">Discard draft…</a></span>${wayToPage(shown)}</p>
+        </div>
+        <span class="hint" role="status" data-mark></span>
+        <button class="quiet" form="edit" name="action" value="save">Save the draft</button>
+        <button form="edit" name="action" value="publish">Publish</button>
+      </div>
       <form class="card two" id="edit" method="post" action="${addressOf(id, page)}" autocomplete="off" data-draft="/snippets/${id}/draft"${unsaved && html` data-unsaved`}>
         <input type="hidden" name="base" value="${unsaved?.base || revisionOf(snippet)}">
         <div class="fields">
@@ -87,17 +104,17 @@ export async function editPart(shown: Shown, { unsaved, conflict }: Unsaved): Pr
           ${field(
             'sample',
             'Sample params',
-            html`<textarea rows="2" id="sample" name="sample" spellcheck="false" maxlength="${limits.sample}" aria-describedby="sample-hint">
+            html`<textarea rows="2" id="sample" name="sample" spellcheck="false" aria-describedby="sample-hint">
 ${sample}</textarea>`,
             `A JSON object to preview with, at most ${limits.sample.toLocaleString('en')} characters. Pages pass their own.`,
           )}
           <div class="card notice bad" role="alert" data-conflict${conflict === undefined && html` hidden`}>${conflict}</div>
           <div class="row">
-            <button name="action" value="publish">Publish</button>
-            <button class="quiet" name="action" value="save">Save the draft</button>
             <button class="quiet" name="action" value="preview">Preview</button>
-            ${published !== null && html`<a class="button quiet" href="/snippets/${id}/discard">Discard draft…</a>`}
-            <span class="hint" role="status" data-mark></span>
+            ${
+              snippet.discarded !== null &&
+              html`<button class="quiet" formaction="/snippets/${id}/restore" formnovalidate>Bring the discarded draft back</button>`
+            }
           </div>
           ${diffPart(`What changed since version ${published}`, snippet.publishedContent ?? snippet.draft, draft)}
         </div>
@@ -117,6 +134,15 @@ ${sample}</textarea>`,
         ${published !== null && html`<a class="button danger" href="/snippets/${id}/unpublish">Unpublish…</a>`}
         <a class="button danger" href="/snippets/${id}/delete">Delete…</a>
       </p>`;
+}
+
+/** A link to the page that the editor came from, or to one that shows the snippet. */
+function wayToPage({ snippet, page, publisher }: Shown): Html | '' {
+  const pages = publisher?.shown(snippet.id)?.pages.map(pathOfPage) ?? [];
+  const path = pages.includes(page) ? page : pages[0];
+  return publisher && path !== undefined
+    ? html` · <a href="${publisher.siteUrl}${path}">Open ${path === '/' ? 'the home page' : path}</a>`
+    : '';
 }
 
 function embedPart(form: string, label: string, text: string): Html {
@@ -144,6 +170,7 @@ function versionsPart({ id, published }: Snippet, versions: readonly SnippetVers
         Version: ({ number }) =>
           html`<a href="/snippets/${id}/versions/${number}"><span class="hidden">Version </span>${number}</a>`,
         Published: ({ publishedAt }) => time(publishedAt),
+        By: ({ publishedBy }) => publishedBy ?? '–',
         Content: ({ content }) =>
           html`<code>${content.length > 80 ? `${content.slice(0, 79)}…` : content}</code>`,
         Change: ({ number }) => (number === published ? 'served now' : rollBackLink(id, number)),
@@ -170,14 +197,14 @@ function diffPart(title: string, before: string, after: string): Html | '' {
 /** A version with its content and its preview. */
 export async function versionPart(shown: Shown, version: SnippetVersion): Promise<Html> {
   const { snippet, versions } = shown;
-  const { number, content, publishedAt } = version;
+  const { number, content, publishedAt, publishedBy } = version;
   const { id, name, published, draft } = snippet;
   const before = versions.find((one) => one.number === number - 1);
   const previewed = { ...snippet, draft: content };
   const { note } = await previewOf(previewed, shown.publisher);
   return html`<p><a href="/snippets/${id}">Back to ${name}</a></p>
       <h1>${name}, version ${number}</h1>
-      <p class="hint">Published ${time(publishedAt)}. ${
+      <p class="hint">Published ${time(publishedAt)}${by(publishedBy)}. ${
         number === published ? html`<span class="badge good">served now</span>` : ''
       }</p>
       <div class="two">

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
-import { limits } from '../limits.ts';
+import { excessOf, limits } from '../limits.ts';
 import type { Website, WebsiteEnvironment, WebsiteParts } from './environment.ts';
 import { copyButton, field, table, time } from './layout.ts';
 import type { Html } from './page-facts.ts';
@@ -15,7 +15,7 @@ export function webhookPages(pages: Website, { store: { webhooks } }: WebsitePar
     const { id } = context.var.organization;
     const endpoint = webhooks.endpoint(id);
     const deliveries = webhooks.list(id, maxDeliveries);
-    const input = html`<input id="url" name="url" type="url" required maxlength="${limits.webhookUrl}" aria-describedby="url-hint" value="${typed ?? endpoint?.url}">`;
+    const input = html`<input id="url" name="url" type="url" required aria-describedby="url-hint" value="${typed ?? endpoint?.url}">`;
     const body = html`<h1>Webhook</h1>
       ${answer}
       <p>When a snippet is published, unpublished or deleted, a signed message is sent to this URL. This is an extension: the
@@ -81,7 +81,8 @@ export function webhookPages(pages: Website, { store: { webhooks } }: WebsitePar
 /** Why messages cannot be sent to a URL. */
 function flawOf(text: string): string | undefined {
   const url = URL.parse(text);
-  if (text.length > limits.webhookUrl) return `The URL has more than ${limits.webhookUrl} characters.`;
+  const excess = excessOf('The URL has', text, limits.webhookUrl);
+  if (excess !== undefined) return excess;
   if (url === null) return 'This is not a URL.';
   if (!/^https?:$/.test(url.protocol)) return 'The URL has to begin with https: or http:.';
   if (url.username !== '' || url.password !== '')

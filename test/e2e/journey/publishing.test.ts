@@ -74,6 +74,9 @@ test('text is saved while one types, and is there after a reload, Back, and sign
   await page.getByRole('button', { name: 'Discard it' }).click();
   await page.getByRole('heading', { level: 1, name: 'Free-shipping line' }).waitFor();
   expect(await draftField().inputValue()).toContain('free from 40');
+  await page.getByRole('button', { name: 'Bring the discarded draft back' }).click();
+  await page.getByText('unpublished changes').waitFor();
+  expect(await draftField().inputValue()).toBe('a newer text');
 });
 
 test('a second tab says, open or while one types, that the draft was changed elsewhere; no text is lost', async () => {
@@ -95,6 +98,11 @@ test('a second tab says, open or while one types, that the draft was changed els
   expect(saved()).toBe('theirs');
   expect(await askedOnLeaving('Load the other draft')).toBe('beforeunload');
   expect(await draftField().inputValue()).toBe('mine');
+  const published = () => service.store.snippets.get(organizationOf(service), 48)?.published;
+  const before = published();
+  await page.getByRole('button', { name: 'Publish', exact: true }).click();
+  await page.getByText('Not published yet: the draft was changed elsewhere.').waitFor();
+  expect([published(), saved()]).toEqual([before, 'theirs']);
   await page.getByRole('button', { name: 'Save the draft' }).click();
   await page.getByText('The draft is saved.').waitFor();
   expect(saved()).toBe('mine');
@@ -206,6 +214,65 @@ test('text typed after the session has ended is not saved, the page says so, and
   await open('/snippets/43');
   expect(await draftField().inputValue()).toBe('typed too late');
   service.store.snippets.rollBack(organizationOf(service), 43, 1);
+});
+
+test.for([
+  ['a desktop', { width: 1280, height: 800 }],
+  ['a phone', { width: 390, height: 844 }],
+] as const)(
+  'on %s, the name, the state, Publish and the way to the page are in view, wherever one scrolls',
+  async ([, viewport]) => {
+    const { snippets } = service.store;
+    const organization = organizationOf(service);
+    const draft = '<p>line</p>\n'.repeat(100);
+    snippets.save(organization, 41, { name: 'Announcement banner', draft, sample: '{}' });
+    await page.setViewportSize(viewport);
+    await open('/snippets/41');
+    const parts = {
+      name: page.getByRole('heading', { level: 1, name: 'Announcement banner' }),
+      state: page.getByText('unpublished changes'),
+      publish: page.getByRole('button', { name: 'Publish', exact: true }),
+      way: page.getByRole('link', { name: 'Open the home page' }),
+    };
+    for (const where of [0, 0.5, 1]) {
+      await page.evaluate(`scrollTo(0, document.documentElement.scrollHeight * ${where})`);
+      for (const [name, part] of Object.entries(parts)) {
+        const { y = -1, height = 0 } = (await part.boundingBox()) ?? {};
+        expect(y, `${name} at ${where}`).toBeGreaterThanOrEqual(0);
+        expect(y + height, `${name} at ${where}`).toBeLessThan(where === 0 ? 400 : 200);
+      }
+    }
+    await content().focus();
+    await page.keyboard.type('more');
+    await page.getByText('Saved', { exact: true }).waitFor();
+    const saved = await page.getByText('Saved', { exact: true }).boundingBox();
+    expect(saved?.y).toBeLessThan(400);
+    snippets.discard(organization, 41);
+  },
+);
+
+test('what has the focus is not behind the bar, and Enter in the name publishes nothing', async () => {
+  await page.setViewportSize({ width: 390, height: 500 });
+  await open('/snippets/44');
+  await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+  await page.keyboard.press('Tab');
+  for (let presses = 0; presses < 60; presses += 1) {
+    await page.keyboard.press('Shift+Tab');
+    // Browsers do not scroll to a frame.
+    const hidden = await page.evaluate(`(() => {
+      const { activeElement: focused } = document;
+      const { height, bottom } = focused.getBoundingClientRect();
+      const bar = document.querySelector('.bar').getBoundingClientRect();
+      const edge = bottom - Math.min(20, height / 2);
+      const isBehind = bar.top < edge && edge < bar.bottom && !focused.matches('body, iframe, .bar *');
+      return isBehind && focused.outerHTML;
+    })()`);
+    expect(hidden).toBe(false);
+  }
+  const { published } = service.store.snippets.get(organizationOf(service), 44) ?? {};
+  await page.getByLabel('Name', { exact: true }).press('Enter');
+  await page.getByText('The draft is saved.').waitFor();
+  expect(service.store.snippets.get(organizationOf(service), 44)?.published).toBe(published);
 });
 
 test('times are those of the browser', async () => {

@@ -10,9 +10,9 @@ export interface Visitor {
 }
 
 /** Signs in to an organization on the playground's website. */
-export async function signIn(service: Service, organization: number): Promise<Visitor> {
+export async function signIn(service: Service, organization: number, person?: string): Promise<Visitor> {
   const { loginLink, websiteUrl: origin } = service;
-  const link = await fetch(loginLink(organization), { redirect: 'manual' });
+  const link = await fetch(loginLink(organization, person), { redirect: 'manual' });
   const cookie = link.headers.get('set-cookie')?.split(';')[0] ?? '';
   const open = (path: string, session = cookie) =>
     fetch(origin + path, { headers: { cookie: session }, redirect: 'manual' });

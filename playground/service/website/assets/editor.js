@@ -3,7 +3,11 @@
 const form = document.querySelector('form[data-draft]');
 const frame = document.querySelector('iframe[data-preview]');
 const part = (name) => document.querySelector(`[data-${name}]`);
-const failures = { 401: 'you are signed out. Sign in in another tab.', 404: 'the snippet was deleted.' };
+const failures = {
+  401: 'you are signed out. Sign in in another tab.',
+  404: 'the snippet was deleted.',
+  413: 'the text is far too long.',
+};
 let typed = form.dataset.unsaved === undefined ? 0 : 1;
 let saved = 0;
 let exchange;
@@ -22,11 +26,12 @@ async function send() {
 async function synchronize() {
   const sent = typed;
   exchange = send();
-  const { base, conflict, failure, ...preview } = await exchange;
+  const { base, conflict, failure, changed, ...preview } = await exchange;
   exchange = undefined;
   if (base !== undefined) {
     form.elements.namedItem('base').value = base;
     saved = sent;
+    part('changed').hidden = !changed;
   }
   const mark = base !== undefined && sent > 0 ? 'Saved' : '';
   part('mark').textContent = sent === saved ? mark : `Not saved: ${failure}`;
