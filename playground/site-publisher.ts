@@ -118,7 +118,8 @@ export function createSitePublisher({
     latest: () => latest,
     shown: (id) => shown && placesOf(shown, id),
     facts: () => facts,
-    preview: (id, contentOf, wanted) => previewPage(id, contentOf, wanted, built),
+    // A build may replace the record meanwhile. The next preview finds the new one.
+    preview: (id, contentOf, wanted) => previewPage(id, contentOf, wanted, built).catch(() => undefined),
     styles: async () => stylesOf(await readFile(join(served, 'index.html'), 'utf8').catch(() => ''), siteUrl),
     organizationId,
     apiKey: () => environment()['SNIPPETS_API_KEY'],

@@ -20,15 +20,35 @@ test.for<Row>([
   ['<a href="https://other.example/x">a</a><a href="#top">b</a><a href="mailto:a@b.example">c</a>'],
   ['{% if sale %}<b>{{ rebate | default: "10 %" }}</b>{% endif %}'],
   // What is left open, with the line where it begins.
-  ['Shipping is <!-- free', `breaks 1 leaves a comment ${breaksRest}`],
-  ['a\nb <!-- c\nd\ne', `breaks 2 leaves a comment ${breaksRest}`],
-  ['<strong>free from 25 €. <a href="/pricing/">More', `breaks 1 leaves <strong> and <a> ${breaksOpen}`],
-  ['<p>\n<em>one\n</p>\n<p>two</p>\n', `breaks 2 leaves <em> ${breaksOpen}`],
-  ['<b>x</b>\n\n<b\nclass="y">z', `breaks 3 leaves <b> ${breaksOpen}`],
-  ['one\n<textarea>\ntwo', `breaks 2 leaves <textarea> ${breaksRest}`],
-  ['one\n<a href="/pricing/>two\n', `breaks 2 leaves a tag, or a quote in it, ${breaksRest}`],
-  ['{% if yes %}\n<b>\n{% else %}\n<i>\n{% endif %}\n', `breaks 4 leaves <i> ${breaksOpen}`],
-  ['{%- assign a =\n  "x" -%}\n{{ a }}\n<b>', `breaks 4 leaves <b> ${breaksOpen}`],
+  ['Shipping is <!-- free', `breaks 1 leaves a comment ${breaksRest} Close it with -->.`],
+  ['a\nb <!-- c\nd\ne', `breaks 2 leaves a comment ${breaksRest} Close it with -->.`],
+  [
+    '<strong>free from 25 €. <a href="/pricing/">More',
+    `breaks 1 leaves <strong> and <a> ${breaksOpen} Close it with </a></strong>.`,
+  ],
+  ['<p>\n<em>one\n</p>\n<p>two</p>\n', `breaks 2 leaves <em> ${breaksOpen} Close it with </em>.`],
+  ['<b>x</b>\n\n<b\nclass="y">z', `breaks 3 leaves <b> ${breaksOpen} Close it with </b>.`],
+  ['one\n<textarea>\ntwo', `breaks 2 leaves <textarea> ${breaksRest} Close it with </textarea>.`],
+  [
+    'one\n<a href="/pricing/>two\n',
+    `breaks 2 leaves a tag, or a quote in it, ${breaksRest} Look for a missing > or quote.`,
+  ],
+  [
+    '{% if yes %}\n<b>\n{% else %}\n<i>\n{% endif %}\n',
+    `breaks 4 leaves <i> ${breaksOpen} Close it with </i>.`,
+  ],
+  ['{%- assign a =\n  "x" -%}\n{{ a }}\n<b>', `breaks 4 leaves <b> ${breaksOpen} Close it with </b>.`],
+  ['a -->\n<!-- b -->\n<i>c</i>\n<!--\n', `breaks 4 leaves a comment ${breaksRest} Close it with -->.`],
+  [
+    '<b>x</b>\n<a\nhref=/x',
+    `breaks 2 leaves a tag, or a quote in it, ${breaksRest} Look for a missing > or quote.`,
+  ],
+  [
+    '<a href="/">x</a>\n<a href=\'/',
+    `breaks 2 leaves a tag, or a quote in it, ${breaksRest} Look for a missing > or quote.`,
+  ],
+  ['<table>\n<tr><td>\n', `breaks 1 leaves <table> ${breaksOpen} Close it with </table>.`],
+  ['<i>\n<i>x</i>\n', `breaks 1 leaves <i> ${breaksOpen} Close it with </i>.`],
   // Scripts, where the site refuses them.
   ['<script>alert(1)</script>', `breaks 1 contains <script>, ${refused}`],
   ['a\n<b onclick="x()">c</b>', `breaks 2 contains the attribute onclick, ${refused}`],
@@ -73,8 +93,8 @@ test('a draft is checked with the params of each page, and a flaw is named once'
   const params = [{ plan: 'pro', price: 1 }, { plan: 'free' }, { plan: 'pro', price: 2 }];
   const findings = await publishChecks(draft, { source: 'pages', params });
   expect(linesOf(findings)).toEqual([
-    `breaks 1 leaves <b> ${breaksOpen}`,
-    `breaks 1 leaves a comment ${breaksRest}`,
+    `breaks 1 leaves <b> ${breaksOpen} Close it with </b>.`,
+    `breaks 1 leaves a comment ${breaksRest} Close it with -->.`,
     'note 2 shows “price”, for which a page passes no value: nothing stands there.',
     'note 3 contains the attribute onload, which runs on every page that shows the snippet.',
   ]);

@@ -39,9 +39,8 @@ ${draft}</textarea>
   return field('draft', 'Content', control, hint);
 }
 
-/** The scripts and the styles of the page of a snippet. */
-export const editorAssets: Html = html`<link rel="stylesheet" href="/assets/editor.css">
-      <script type="module" src="/assets/editor.js"></script>
+/** The scripts of the page of a snippet. */
+export const editorScripts: Html = html`<script type="module" src="/assets/editor.js"></script>
       <script type="module" src="/assets/code-editor.js"></script>`;
 
 /** With more buttons, the text would be far below them. */

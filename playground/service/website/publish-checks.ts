@@ -1,4 +1,4 @@
-import { elementsOf } from '../../../src/content/parse.ts';
+import { elementsOf, type ParsedElement } from '../../../src/content/parse.ts';
 import { describeOpen, findLeftOpen } from '../../../src/content/prepare-snippet.ts';
 import { findScripts } from '../../../src/content/scripts.ts';
 import { decodePath } from '../../../src/settings/site-urls.ts';
@@ -60,26 +60,41 @@ const unsetVariable = (name: string, source: CheckedParams['source']) =>
     : `shows “${name}”, which has no sample value.`;
 
 async function openFindings({ content, lineOf }: TracedTemplate, site?: SiteFacts): Promise<Finding[]> {
-  const rules = { scripts: site?.scripts ?? 'allow' };
-  const open = await findLeftOpen(content, rules);
+  const open = await findLeftOpen(content, { scripts: site?.scripts ?? 'allow' });
   if (open === undefined) return [];
-  // Up to its line, a text does not leave the same open yet.
-  const names = open.what.match(/<\w+>/g) ?? [open.what];
-  const ends = [...content.matchAll(/\n/g)].map(({ index }) => index);
-  let start = 0;
-  for (const end of ends.reverse().slice(0, maxLines)) {
-    const earlier = await findLeftOpen(content.slice(0, end), rules);
-    // A line may also end in a tag.
-    if (['a tag', ...names].some((name) => earlier?.what.includes(name))) continue;
-    start = end + 1;
-    break;
-  }
-  const line = ends.length > maxLines && start === 0 ? undefined : lineOf(start);
-  return [{ line, flaw: describeOpen(open), severity: 'breaks' }];
+  const start = startOf(open.what, content);
+  const line = start === undefined || start < 0 ? undefined : lineOf(start);
+  return [{ line, flaw: `${describeOpen(open)} ${howToClose(open.what)}`, severity: 'breaks' }];
 }
 
-/** A text with more lines would take too long to parse once for each. */
-const maxLines = 500;
+/** Finds where the first of the things begins that a content leaves open. */
+function startOf(what: string, content: string): number | undefined {
+  if (what === 'a comment') return content.indexOf('<!--', content.lastIndexOf('-->'));
+  const names = what.match(/\w+(?=>)/g);
+  if (names === null) {
+    // The tag that is not complete becomes an element if one of these completes it.
+    const completed = ['>', '">', "'>"].flatMap((end) => elementsOf(content + end));
+    return completed.map(rangeOf).find(({ endOffset }) => endOffset > content.length)?.startOffset;
+  }
+  const elements = elementsOf(content, { templates: true });
+  const starts = names.flatMap((name) => {
+    const left = elements.findLast(
+      ({ tagName, sourceCodeLocation: at }) => tagName === name && at && !at.endTag,
+    );
+    return left ? rangeOf(left).startOffset : [];
+  });
+  return starts.length > 0 ? Math.min(...starts) : undefined;
+}
+
+/** Where the start tag of an element is. */
+const rangeOf = ({ sourceCodeLocation: at }: ParsedElement) =>
+  at?.startTag ?? at ?? { startOffset: 0, endOffset: 0 };
+
+function howToClose(what: string): string {
+  const names = what.match(/\w+(?=>)/g)?.reverse() ?? [];
+  if (names.length > 0) return `Close it with ${names.map((name) => `</${name}>`).join('')}.`;
+  return what === 'a comment' ? 'Close it with -->.' : 'Look for a missing > or quote.';
+}
 
 /** What a site does with scripts, and whether that has to be confirmed. */
 const scriptRules: Record<SiteFacts['scripts'], [severity: Finding['severity'], consequence: string]> = {

@@ -46,6 +46,7 @@ export async function previewPart(
     : shown.publisher && "With the styles of the site's home page.";
   // The choice belongs to no form: nothing of it is sent or saved.
   return html`<div class="preview">
+          <link rel="stylesheet" href="/assets/editor.css">
           <h2>Preview</h2>
           <p class="status bad" role="status" data-flaw>${note}</p>
           <fieldset class="row">

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { limits } from '../limits.ts';
 import type { Publisher } from '../publisher.ts';
 import type { Snippet, SnippetVersion } from '../store/snippets.ts';
-import { draftField, editorAssets, insertDialogs } from './editor-field.ts';
+import { draftField, editorScripts, insertDialogs } from './editor-field.ts';
 import type { WebsiteEnvironment } from './environment.ts';
 import { copyButton, field, table, time } from './layout.ts';
 import type { Html } from './page-facts.ts';
@@ -121,7 +121,7 @@ ${sample}</textarea>`,
         ${await previewPart(name, preview, { id, draft, sample }, shown)}
       </form>
       ${insertDialogs(publisher)}
-      ${editorAssets}
+      ${editorScripts}
       <h2>Embed it</h2>
       <div class="card">
         ${embedPart('component', 'In .astro and .mdx files', preview.embeds.component)}

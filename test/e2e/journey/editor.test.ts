@@ -135,6 +135,15 @@ test('markup is inserted by key or with the buttons, and Tab leaves the editor',
   expect(await draft()).toMatch(/\{\{ plan \}\}$/);
 });
 
+test('the text area stays where the code editor cannot be loaded', async () => {
+  await open('one');
+  await page.route('**/code-editor.js', (route) => route.abort());
+  await page.reload();
+  await content().fill('one <b>two</b>');
+  await page.getByText('Saved', { exact: true }).waitFor();
+  expect(snippets.get(organization, id)?.draft).toBe('one <b>two</b>');
+});
+
 test('a closing tag that is typed whole is not closed twice', async () => {
   await open('');
   await content().focus();
