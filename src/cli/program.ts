@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { packageVersion } from '../settings/versions.ts';
 import { parseDuration } from '../text/format.ts';
-import { exitCodes } from './terminal/exit-codes.ts';
+import { addHelp, addProgramHelp, type CommandHelp, helpLayout, type StatusMeanings } from './help.ts';
 import { type Cli, type CliHost, Terminal } from './terminal/terminal.ts';
 import type { ListenAddress } from './webhook-server.ts';
 
@@ -13,9 +13,6 @@ export async function runCli(argv: readonly string[], host: CliHost): Promise<nu
   return terminal.exitStatus;
 }
 
-/** What exit statuses mean for a command, as its help says it, by the names of {@link exitCodes}. */
-type StatusMeanings = Partial<Record<keyof typeof exitCodes, string>>;
-
 const recordStatuses: StatusMeanings = { ok: 'done', needsBuild: 'no usable record: build' };
 
 const outputHelp = 'the built site, if moved after the build; for inline, where to write, if not in place';
@@ -23,7 +20,7 @@ const everyHelp = 'how often to check, varied by 10% (default: 30s; with --liste
 const listenHelp = 'also check when a signed call arrives, such as 127.0.0.1:8787';
 const afterHelp = 'run once after pages were written, such as for a search index';
 const listsHelp =
-  'For these commands, ASTRO_SNIPPETS_CHANGED_FILES and ASTRO_SNIPPETS_CHANGED_URLS are paths of lists of what has changed.';
+  'For the commands that it runs, ASTRO_SNIPPETS_CHANGED_FILES and ASTRO_SNIPPETS_CHANGED_URLS are paths of lists of what has changed.';
 
 /**
  * Creates the program with all of its commands. The reference in the docs is made from it. A command is only
@@ -35,7 +32,12 @@ export function createProgram(cli: Cli, argv: readonly string[] = []): Command {
     .option('--output <folder>', outputHelp);
 
   const scriptsOption = new Option('--scripts <rule>', 'what to do with scripts in snippets');
-  addCommand(program, 'inline', { ok: 'every embed is inlined' })
+  addCommand(program, 'inline', {
+    statuses: { ok: 'every embed is inlined' },
+    example: "_site --exclude 'docs/**'",
+    page: 'any-generator.md',
+    notes: ['Options are also read from snippets.config.js (.mjs, .cjs, .ts): its default export.'],
+  })
     .description('inline snippets into what any generator has written')
     .argument('<folder>', 'the folder that the generator has written')
     .option('--render-base-url <url>', 'base URL for rendering')
@@ -47,34 +49,45 @@ export function createProgram(cli: Cli, argv: readonly string[] = []): Command {
     .option('--strict', 'fail on HTML that would swallow or format the rest of a page')
     .option('--stale-if-error <duration>', 'how long the last good content may replace a snippet')
     .option('--offline', 'use only the cache')
-    .addHelpText(
-      'after',
-      'Options are also read from snippets.config.js (.mjs, .cjs, .ts): its default export.',
-    )
     .action(async (folder, flags, command) =>
       (await import('./commands/inline.ts')).inline(cli, folder, flags, command),
     );
 
-  addCommand(program, 'list', recordStatuses)
+  addCommand(program, 'list', {
+    statuses: recordStatuses,
+    example: '--json',
+    page: 'command-line.md#command-line',
+  })
     .description('list snippets and their pages; works offline')
     .option('--json', 'print JSON')
     .action(async () => (await import('./commands/list.ts')).list(cli));
 
-  addCommand(program, 'check', { ...recordStatuses, ok: 'nothing changed', changed: 'something changed' })
+  addCommand(program, 'check', {
+    statuses: { ...recordStatuses, ok: 'nothing changed', changed: 'something changed' },
+    example: "--exec 'npm run build && npm run deploy'",
+    page: 'publishing.md#check-and-run-a-command',
+    notes: [`With --exec, the exit status of the command replaces 10 and 3.`, listsHelp],
+  })
     .description('say which snippets have changed since the build')
     .option('--json', 'print JSON')
     .option('--exec <command>', 'run when something changed or there is no usable record', parseCommand)
-    .addHelpText('after', 'With --exec, the exit status of the command replaces 10 and 3.')
-    .addHelpText('after', listsHelp)
     .action(async (options) => (await import('./commands/check.ts')).check(cli, options));
 
-  addWritingCommand(program, 'refresh', { ok: 'up to date now', needsBuild: 'a build is needed, and why' })
+  addWritingCommand(program, 'refresh', {
+    statuses: { ok: 'up to date now', needsBuild: 'a build is needed, and why' },
+    example: '--dry-run',
+    page: 'publishing.md#refresh',
+  })
     .description('write changed snippets into pages, without a build')
     .option('--dry-run', 'show what would change without writing')
     .option('--json', 'print JSON')
     .action(async (options) => (await import('./commands/refresh.ts')).refresh(cli, options));
 
-  addWritingCommand(program, 'watch', { needsBuild: 'no usable record: build, or pass --build' })
+  addWritingCommand(program, 'watch', {
+    statuses: { needsBuild: 'no usable record: build, or pass --build' },
+    example: "--every 1m --build 'npm run build' --exec 'npm run deploy'",
+    page: 'publishing.md#watch',
+  })
     .description('check and refresh regularly, and run a command after changes')
     .option('--every <duration>', everyHelp, parseInterval)
     .option('--listen <host:port>', listenHelp, parseListen)
@@ -83,25 +96,28 @@ export function createProgram(cli: Cli, argv: readonly string[] = []): Command {
     .option('--json', 'print events as JSON, one a line')
     .action(async (options) => (await import('./commands/watch.ts')).watch(cli, options));
 
-  addCommand(program, 'report', recordStatuses)
+  addCommand(program, 'report', { statuses: recordStatuses, example: '--to snippets.html' })
     .description('write an HTML page about the snippets of the site; works offline')
     .option('--to <file>', 'the file to write', 'snippets-report.html')
     .addOption(new Option('--json', 'print what the page is made from as JSON instead').conflicts('to'))
     .action(async ({ to }) => (await import('./commands/report.ts')).report(cli, to));
 
-  addCommand(program, 'doctor', { ok: 'ready to build', failed: 'not ready' })
+  addCommand(program, 'doctor', {
+    statuses: { ok: 'ready to build', failed: 'not ready' },
+    example: '42',
+  })
     .description('check the setup: environment, URLs, certificate, key')
     .argument('[id]', 'a snippet to fetch; by default one of the last build')
     .option('--json', 'print JSON')
     .action(async (id) => (await import('./commands/doctor.ts')).doctor(cli, id));
 
-  addCommand(program, 'get', { ok: 'done' })
+  addCommand(program, 'get', { statuses: { ok: 'done' }, example: `42 --params '{"plan":"pro"}'` })
     .description('get one snippet as a build would')
     .argument('<id>', "the snippet's id")
     .option('--params <json>', 'variables for the snippet: one JSON object')
     .action(async (id, { params }) => (await import('./commands/get.ts')).get(cli, id, params));
 
-  return program;
+  return addProgramHelp(program);
 }
 
 /** Creates the program without commands. A hook copies global options into `cli` before a command runs. */
@@ -113,6 +129,7 @@ function createRoot(cli: Cli, argv: readonly string[]): Command {
         'Lists the snippets of a built site, checks which have changed, and updates the site. Inlines snippets into the output of any generator.',
       )
       .version(packageVersion)
+      .configureHelp(helpLayout)
       .showHelpAfterError()
       // Commander would exit with status 1 for wrong usage, which means that a command failed: let it throw.
       .exitOverride()
@@ -131,22 +148,14 @@ function createRoot(cli: Cli, argv: readonly string[]): Command {
   );
 }
 
-/** Adds a command whose help lists its exit statuses. */
-function addCommand(program: Command, name: string, ownMeanings: StatusMeanings): Command {
-  const meanings: Record<string, string> = { failed: 'failed', usage: 'wrong usage', ...ownMeanings };
-  let help = '\nExit status:';
-  for (const [status, code] of Object.entries(exitCodes)) {
-    if (meanings[status]) help += `\n  ${String(code).padEnd(3)} ${meanings[status]}`;
-  }
-  return program.command(name).addHelpText('after', help);
-}
+const addCommand = (program: Command, name: string, help: CommandHelp): Command =>
+  addHelp(program.command(name), help);
 
 /** Adds a command that writes to the output. */
-function addWritingCommand(program: Command, name: string, ownMeanings: StatusMeanings): Command {
-  return addCommand(program, name, ownMeanings)
+function addWritingCommand(program: Command, name: string, help: CommandHelp): Command {
+  return addCommand(program, name, { ...help, notes: [listsHelp] })
     .option('--skip-modified', 'skip pages that were changed after the build')
-    .option('--after <command>', afterHelp, parseCommand)
-    .addHelpText('after', listsHelp);
+    .option('--after <command>', afterHelp, parseCommand);
 }
 
 /** Parses the time between two checks. @returns milliseconds */

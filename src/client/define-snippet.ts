@@ -48,7 +48,10 @@ export async function definedRequest(
 ): Promise<SnippetRequest> {
   if (!schema) {
     if (params === undefined) return createRequest(id);
-    throw invalidParams('it is defined without params.', id);
+    throw invalidParams(
+      'it is defined without params. Remove them, or give its `defineSnippet` a schema.',
+      id,
+    );
   }
 
   const result = await schema['~standard'].validate(params);

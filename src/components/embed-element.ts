@@ -14,6 +14,7 @@ import { type EmbedAs, type EmbedAttributes, elementName, intendedAttribute } fr
 import { foreignAdvice, isForeignAttribute } from '../embed/foreign-attributes.ts';
 import type { ErrorCode } from '../failures/error-table.ts';
 import { userError } from '../failures/errors.ts';
+import { intendedName } from '../text/intended-name.ts';
 
 /** The props of `<Snippet>`: a snippet by its id, or from `defineSnippet`, with the params it is defined to take. */
 export type SnippetProps<Schema extends ParamsSchema | undefined = undefined> = {
@@ -131,7 +132,7 @@ function refusePage(
 function refuseProps(props: UncheckedProps, path: string, bridge: ComponentBridge) {
   const unknownProp = Object.entries(props).find(isUnknownProp)?.[0];
   if (unknownProp !== undefined) {
-    const intended = intendedAttribute(unknownProp);
+    const intended = intendedAttribute(unknownProp) ?? intendedName(unknownProp, ['of']);
     const advice = intended ? `Did you mean \`${intended}\`?` : foreignAdvice(unknownProp);
     throw componentError(
       'unknown-attribute',

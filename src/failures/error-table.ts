@@ -181,7 +181,7 @@ export const errorTable: Record<ErrorCode, ErrorDescription> &
     },
     'invalid-params': {
       title: 'The params are invalid',
-      hint: 'Write one plain JSON object, such as {"plan":"pro"}.',
+      hint: 'Fix the params as the message says. They are one object: in {"plan":"pro"}, `params.plan` is "pro".',
     },
     'invalid-options': {
       title: 'An option or environment variable is invalid',

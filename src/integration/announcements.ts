@@ -46,7 +46,7 @@ interface OutputEmbeds {
  */
 export class Announcements {
   readonly #bridge: ComponentBridge;
-  readonly #onFirst: (request: SnippetRequest, pathname: string) => void;
+  readonly #onFirst: (request: SnippetRequest) => void;
   readonly #requests = new Map<string, SnippetRequest>();
   /** The server islands whose props or slots mention an embed. */
   readonly #islands: PassedToIsland[] = [];
@@ -57,7 +57,7 @@ export class Announcements {
    * @param bridge that of the site
    * @param onFirst called when a snippet is first announced. An error that it throws fails the page
    */
-  constructor(bridge: ComponentBridge, onFirst: (request: SnippetRequest, pathname: string) => void) {
+  constructor(bridge: ComponentBridge, onFirst: (request: SnippetRequest) => void) {
     this.#bridge = bridge;
     this.#onFirst = onFirst;
   }
@@ -143,7 +143,7 @@ export class Announcements {
 
     if (known) return;
     this.#requests.set(key, request);
-    this.#onFirst(request, path);
+    this.#onFirst(request);
   };
 }
 

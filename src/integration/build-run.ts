@@ -30,9 +30,7 @@ export class BuildRun {
     this.session = new SnippetSession(site, environment, files, {
       openFetcher: (session) => openBuildFetcher(session, this.output),
     });
-    this.announcements = new Announcements(site.bridge, (request, pathname) =>
-      this.#prefetch(request, pathname),
-    );
+    this.announcements = new Announcements(site.bridge, (request) => this.#prefetch(request));
     this.laterIntegrations = integrationsThatWrite(site);
   }
 
@@ -95,9 +93,11 @@ export class BuildRun {
     await this.output.release();
   }
 
-  /** @throws UserError if no base URL or key is set, which fails the page that rendered the snippet. */
-  #prefetch(request: SnippetRequest, pathname: string) {
-    this.requireConnection(pathname);
+  /**
+   * Fetches a snippet while pages render. Without a key or a base URL, nothing happens here: an error would fail the
+   * page, and Astro prints an error of a page three times. The report after the last page names all that need one.
+   */
+  #prefetch(request: SnippetRequest) {
     // Nothing is prefetched then: the option `params` may depend on the page's language, not known yet.
     if (this.session.settings.params) return;
     // A request that fails is made again when the page needs its snippet.

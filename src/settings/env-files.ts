@@ -30,8 +30,7 @@ export async function readEnvFiles(
   mode: string,
   prefix: string,
 ): Promise<Record<string, string | undefined>> {
-  const names = ['.env', '.env.local', `.env.${mode}`, `.env.${mode}.local`];
-  const files = names.flatMap((name) => openEnvFile(directory, name) ?? []);
+  const files = openEnvFiles(directory, mode);
 
   // Loading Vite is slow, so it is only loaded if there are `.env` files.
   const astro = files.length > 0 && astroPackage(directory);
@@ -43,6 +42,16 @@ export async function readEnvFiles(
   const vite = createRequire(astro).resolve('vite');
   const { loadEnv }: typeof import('vite') = await import(pathToFileURL(vite).href);
   return withoutMarks(loadEnv(mode, directory, [prefix, mark]), files);
+}
+
+/** The path of the `.env` file of a mode whose value of a variable wins; `undefined` if none has it. */
+export const findEnvFile = (directory: string, mode: string, variable: string): string | undefined =>
+  openEnvFiles(directory, mode).findLast(({ text = '' }) => variable in parseEnv(text))?.path;
+
+/** Opens the `.env` files of a mode. Of two that have a variable, the later one wins. */
+function openEnvFiles(directory: string, mode: string): EnvFile[] {
+  const names = ['.env', '.env.local', `.env.${mode}`, `.env.${mode}.local`];
+  return names.flatMap((name) => openEnvFile(directory, name) ?? []);
 }
 
 function openEnvFile(directory: string, name: string): EnvFile | undefined {

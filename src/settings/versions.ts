@@ -3,10 +3,13 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { AstroConfig, HookParameters } from 'astro';
 
+const packageFacts = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+
 /** The version of astro-snippets, as package.json has it. */
-export const packageVersion: string = JSON.parse(
-  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-).version;
+export const packageVersion: string = packageFacts.version;
+
+/** The URL of the repository, as package.json has it. */
+export const packageHomepage: string = packageFacts.homepage.replace(/#.*/, '');
 
 // The functions below hide differences of Astro 5, which lacks or renames some of what Astro's types say.
 

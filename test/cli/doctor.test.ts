@@ -148,8 +148,40 @@ describe('astro-snippets doctor', async () => {
     await folder.write({ '.env': `SNIPPETS_API_KEY=${key}\n` });
     const environment = { ...others, SNIPPETS_RETRIEVE_BASE_URL: '' };
     const output = await exits(0, cli(folder.directory, ['doctor', '4'], environment));
-    expect(output).toContain('SNIPPETS_API_KEY is set in a file');
+    expect(output).toContain('SNIPPETS_API_KEY is set in .env\n');
     expect(output).toContain('SNIPPETS_RETRIEVE_BASE_URL is not set, so nothing is retrieved');
+  });
+
+  test.for<[place: string, files: (key: string) => Record<string, string>, environment: object]>([
+    ['SNIPPETS_API_KEY is set in the environment', () => ({ '.env': 'SNIPPETS_API_KEY=sk_other' }), {}],
+    [
+      'SNIPPETS_API_KEY is set in .env.production',
+      (key) => ({ '.env': 'SNIPPETS_API_KEY=sk_other', '.env.production': `SNIPPETS_API_KEY="${key}"` }),
+      { SNIPPETS_API_KEY: undefined },
+    ],
+    [
+      'SNIPPETS_API_KEY is set in .env.local',
+      (key) => ({
+        '.env.local': `SNIPPETS_API_KEY=${key}`,
+        '.env.production': '# SNIPPETS_API_KEY=sk_other',
+      }),
+      { SNIPPETS_API_KEY: undefined },
+    ],
+    [
+      'The API key is in the file that SNIPPETS_API_KEY_FILE names',
+      (key) => ({ '.env': 'SNIPPETS_API_KEY_FILE=./key.txt', 'key.txt': key }),
+      { SNIPPETS_API_KEY: undefined },
+    ],
+    [
+      'The API key is in the file that SNIPPETS_API_KEY_FILE names',
+      (key) => ({ '.env': 'SNIPPETS_API_KEY=sk_other\nSNIPPETS_API_KEY_FILE=./key.txt', 'key.txt': key }),
+      { SNIPPETS_API_KEY: '' },
+    ],
+  ])('says which file has the API key: %s', async ([place, files, environment]) => {
+    await folder.write(files(service.environment.SNIPPETS_API_KEY));
+    const variables = Object.entries({ ...service.environment, ...environment });
+    const set = Object.fromEntries(variables.filter(([, value]) => value !== undefined));
+    expect(await exits(0, cli(folder.directory, ['doctor', '4'], set))).toContain(`ok     ${place}\n`);
   });
 
   test.for([

@@ -27,6 +27,7 @@ test.each([
   ['an invalid id for get', ['get', '0'], '[invalid-id]'],
   ['an invalid id for doctor', ['doctor', 'x'], '[invalid-id]'],
   ['invalid params for get', ['get', '1', '--params', '{'], '[invalid-params]'],
+  ['a param that JavaScript would change', ['get', '1', '--params', '{"n":1e999}'], 'Fix the params as the'],
 ])('wrong usage exits with 2 and says what is wrong: %s', async (_what, arguments_, message) => {
   expect(await exits(2, cli('.', arguments_))).toContain(message);
 });
@@ -37,18 +38,6 @@ test.each([['--help'], ['--version'], ['help'], ['help', 'check'], ['watch', '--
     expect(await cli('.', arguments_)).toMatchObject({ exitCode: 0, stderr: '' });
   },
 );
-
-test('the help of a command lists its exit statuses', async () => {
-  expect((await cli('.', ['check', '--help'])).output).toContain(`
-Exit status:
-  0   nothing changed
-  10  something changed
-  3   no usable record: build
-  1   failed
-  2   wrong usage
-With --exec, the exit status of the command replaces 10 and 3.
-`);
-});
 
 describe('without a usable record', () => {
   beforeEach(open);

@@ -10,7 +10,7 @@ test('a snippet defined without params accepts no params', async () => {
   await expect(definedRequest(plain, {})).rejects.toMatchObject({
     code: 'invalid-params',
     snippetId: 42,
-    message: 'Snippet 42: it is defined without params.',
+    message: 'Snippet 42: it is defined without params. Remove them, or give its `defineSnippet` a schema.',
   });
 });
 

@@ -3,5 +3,6 @@ import { testProgram } from '../support/tools/cli.ts';
 const program = testProgram();
 // `npm run lint:docs`: the help of every command, for the spelling and style checks.
 for (const command of [program, ...program.commands]) {
-  process.stdout.write(`${command.helpInformation()}\n`);
+  command.configureOutput({ writeOut: (text) => process.stdout.write(text) });
+  command.outputHelp();
 }

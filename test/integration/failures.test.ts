@@ -177,6 +177,7 @@ const pricing = 'defineSnippet({ id: 9, params: z.object({ plans: z.array(z.enum
 test.for([
   ['id={9} param={{ plan: "pro" }}', 'the prop `param` is unknown. Did you mean `params`?'],
   ['id={9} optinal', 'the prop `optinal` is unknown. Did you mean `optional`?'],
+  [`off={${pricing}}`, 'the prop `off` is unknown. Did you mean `of`?'],
   [
     'id={9} title="Prices"',
     'the prop `title` is unknown. It would be lost with the embed: put it on an element around the embed, or remove it.',
@@ -186,6 +187,7 @@ test.for([
   ['id={9} client:load', 'the prop `client:load` is unknown. It would be lost'],
   ['id={9} optional="maybe"', '`optional` must be true or false, not "maybe".'],
   [`of={${pricing}} params={{ plans: ['pro', 'gold'] }}`, 'params.plans.1: Invalid option: expected one of'],
+  [`of={${pricing}} params={{ plans: 'pro' }}`, 'Fix the params as the message says. They are one object'],
 ] as const)('<Snippet %s> is an error with its place', async ([props, message]) => {
   const site = await temporarySite({
     'src/pages/offer.astro': `---

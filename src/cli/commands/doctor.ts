@@ -13,7 +13,7 @@ import { formatDuration } from '../../text/format.ts';
 import type { DoctorOutput } from '../json-output.ts';
 import { describeSnippet } from '../project/describe-snippets.ts';
 import { readProject } from '../project/open-project.ts';
-import { readSettings } from '../project/project-settings.ts';
+import { describeKey, readSettings } from '../project/project-settings.ts';
 import { exitCodes, toFailureResult } from '../terminal/exit-codes.ts';
 import type { Cli, CommandResult } from '../terminal/terminal.ts';
 
@@ -72,8 +72,7 @@ async function* checkSetup(cli: Cli, passedRequest: SnippetRequest | undefined):
 
   const { apiKey, renderBaseUrl, retrieveBaseUrl } = settings;
   if (apiKey) {
-    const place = cli.env[environmentVariables.apiKey] ? 'in the environment' : 'in a file';
-    yield passed(group, 'api-key', `${environmentVariables.apiKey} is set ${place}`);
+    yield passed(group, 'api-key', describeKey(cli, manifest));
   } else {
     const { code, text } = whyWithoutKey(settings);
     yield { group, name: 'api-key', outcome: 'failed', message: text, hint: errorTable[code].hint };

@@ -1,6 +1,13 @@
 import { resolve } from 'node:path';
+import { shownPath } from '../../files/paths.ts';
 import type { Manifest } from '../../record/manifest.ts';
-import { type Environment, environmentVariables, readEnvironment } from '../../settings/environment.ts';
+import { findEnvFile } from '../../settings/env-files.ts';
+import {
+  type Environment,
+  type EnvironmentFiles,
+  environmentVariables,
+  readEnvironment,
+} from '../../settings/environment.ts';
 import { parseOptions } from '../../settings/parse-options.ts';
 import { resolveSettings, type Settings } from '../../settings/settings.ts';
 import type { Cli } from '../terminal/terminal.ts';
@@ -30,7 +37,23 @@ export async function readSettings(cli: Cli, manifest: Manifest | undefined): Pr
 
 /** Reads the environment as the last build did. Without a record, as a build without `--mode` would. */
 export function readVariables(cli: Cli, manifest?: Manifest): Promise<Environment> {
+  return readEnvironment(environmentFilesOf(cli, manifest), cli);
+}
+
+function environmentFilesOf({ cwd }: Cli, manifest?: Manifest): EnvironmentFiles {
   const { mode = 'production', directory = '' } = manifest?.environment ?? {};
-  const folder = directory !== false && resolve(cli.cwd, directory);
-  return readEnvironment({ mode, directory: folder }, cli);
+  return { mode, directory: directory !== false && resolve(cwd, directory) };
+}
+
+/** Says where an API key that is set comes from. Hides the path of a key file, which may be the key by mistake. */
+export function describeKey(cli: Cli, manifest?: Manifest): string {
+  const { apiKey, apiKeyFile } = environmentVariables;
+  if (cli.env[apiKey]) return `${apiKey} is set in the environment`;
+  const { mode, directory } = environmentFilesOf(cli, manifest);
+  const file = directory === false ? undefined : findEnvFile(directory, mode, apiKey);
+  // A variable that the environment sets to nothing hides that of the file.
+  const isFromFile = file !== undefined && cli.env[apiKey] === undefined;
+  return isFromFile
+    ? `${apiKey} is set in ${shownPath(cli.cwd, file)}`
+    : `The API key is in the file that ${apiKeyFile} names`;
 }
