@@ -51,7 +51,7 @@ export default defineConfig({ site: 'https://example.com' });
     ]),
   );
   const published =
-    /^(dist\/.+\.(js|d\.ts|astro|eta|css)|[A-Z]+(\.md)?|docs\/[\w-]+\.md|llms\.txt|docs\/performance\/[a-z-]+\.svg|docs\/images\/playground\.png|package\.json)$/;
+    /^(dist\/.+\.(js|d\.ts|astro|eta|css)|dist\/components\/index\.ts|[A-Z]+(\.md)?|docs\/[\w-]+\.md|llms\.txt|docs\/performance\/[a-z-]+\.svg|docs\/images\/playground\.png|package\.json)$/;
   expect(packed.filter((name) => !published.test(name))).toEqual([]);
   // npm installs no second Astro.
   expect(await site.list('node_modules/astro')).toEqual([]);

@@ -30,8 +30,16 @@ export async function installedProject(
   manager: keyof typeof installs,
   packages: Record<string, string>,
 ): Promise<string> {
-  const { dependencies, devDependencies, imports } = manifest;
-  const content = { manager, packages, dependencies, imports, astro: devDependencies.astro, repository };
+  const { dependencies, devDependencies, exports, imports } = manifest;
+  const content = {
+    manager,
+    packages,
+    dependencies,
+    exports,
+    imports,
+    astro: devDependencies.astro,
+    repository,
+  };
   const folder = join(cache, createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 16));
   if (!existsSync(join(folder, complete))) await install(folder, manager, packages);
 

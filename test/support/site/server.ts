@@ -22,7 +22,7 @@ const maxStartMilliseconds = 150_000;
  * @throws Error with the output of the server if it ends or does not serve in time. The server is stopped.
  */
 export async function startServer(
-  site: Site,
+  site: { start: Site['start'] },
   command: 'dev' | 'preview',
   environment?: Record<string, string>,
 ): Promise<SiteServer> {
