@@ -78,7 +78,7 @@ const setupErrors = {
     hint: 'Keep one snippets() in the Astro config. A preset or a theme may add another one.',
   },
   'on-demand-page': {
-    hint: 'Prerender the page with `export const prerender = true`, or fetch the snippet with `SnippetClient` from `astro-snippets/client`. In MDX for a feed, write `<snippet-embed>`.',
+    hint: 'Prerender the page with `export const prerender = true`, or show the snippet through `liveSnippetLoader` from `astro-snippets/live`. In a layout that prerendered pages share, write `{Astro.isPrerendered && <Snippet id={42} />}`. In MDX for a feed, write `<snippet-embed>`.',
   },
   'embed-in-browser': {
     hint: 'Pass the embed to an island as children: <Box client:load><Snippet id={42} /></Box>. For a script, write it into a <template>.',

@@ -4,6 +4,7 @@ import type { ErrorCode } from '../failures/error-table.ts';
 import { userError } from '../failures/errors.ts';
 import { listPlaces } from '../failures/places.ts';
 import type { WrittenEmbeds } from './find-written.ts';
+import { isGuardedImport } from './prerender-guard.ts';
 import type { SiteSource } from './site-source.ts';
 import { placeIn } from './source-embeds.ts';
 import { fileOf } from './source-file.ts';
@@ -18,7 +19,7 @@ interface Flaw {
 
 const perhapsOnDemand: Flaw = {
   message:
-    'mentions an embed, and is part of what renders pages on demand, where it would stay empty. There, fetch the snippet with SnippetClient from astro-snippets/client in the frontmatter of the page.',
+    'mentions an embed, and is part of what renders pages on demand, where it would stay empty. There, show the snippet through liveSnippetLoader from astro-snippets/live.',
 };
 
 const passedToIsland: Flaw = {
@@ -42,7 +43,8 @@ const flawsByEnvironment: Readonly<Record<string, { certain: Flaw; perhaps: Flaw
   client: flawsInBrowser,
   ssr: {
     certain: {
-      message: 'is built for pages or server islands that are rendered on demand, and contains an embed.',
+      message:
+        'is built for pages or server islands that are rendered on demand, and contains an embed that nothing guards.',
       code: 'on-demand-page',
     },
     perhaps: perhapsOnDemand,
@@ -52,7 +54,8 @@ const flawsByEnvironment: Readonly<Record<string, { certain: Flaw; perhaps: Flaw
 /** Why a module must not be published as part of an environment; `undefined` if it may. */
 export function flawOf(written: WrittenEmbeds, id: string, environment: string): Flaw | undefined {
   const { certain, perhaps } = flawsByEnvironment[environment] ?? {};
-  const isWritten = written.has('writes') || (environment === 'ssr' && written.has('imports'));
+  // A browser knows nothing of `isPrerendered`, so a guard counts on the server alone.
+  const isWritten = written.has('writes') || written.has(environment === 'ssr' ? 'imports' : 'guards');
   const flaw = (isWritten && certain) || (written.has('passes') && passedToIsland);
   if (!flaw) return written.has('names') ? perhaps : undefined;
 
@@ -76,11 +79,11 @@ interface EnvironmentBundle {
  *
  * @throws UserError that names each module that must not be published.
  */
-export function checkBundle(
+export async function checkBundle(
   { context, bundle, mentions, isMixed }: EnvironmentBundle,
   source: SiteSource,
   warn: (file: string, message: string) => void,
-): void {
+): Promise<void> {
   const { name: environment } = context.environment;
   const candidates = [...mentions].filter(([id, written]) => flawOf(written, id, environment));
   // Reading `modules` of a chunk copies the code of its modules: skip that if nothing can be wrong.
@@ -94,7 +97,7 @@ export function checkBundle(
     // Tree shaking may have removed the code that mentions an embed.
     if (!chunks.some((modules) => /snippet/i.test(modules[id]?.code ?? ''))) continue;
 
-    const reach = environment === 'ssr' ? reachOf(id, context, source, isMixed) : 'shown';
+    const reach = environment === 'ssr' ? await reachOf(id, context, source, isMixed) : 'shown';
     const flaw = flawOf(written, id, reach === 'prerendered' ? 'prerender' : environment);
     if (!flaw) continue;
 
@@ -139,7 +142,12 @@ const middleware = /(?:virtual:astro:|astro-internal:)middleware/;
 type Reach = 'shown' | 'perhaps' | 'prerendered';
 
 /** Follows the importers of a module up to the pages that are rendered on demand. */
-function reachOf(id: string, context: Rolldown.PluginContext, source: SiteSource, isMixed: boolean): Reach {
+async function reachOf(
+  id: string,
+  context: Rolldown.PluginContext,
+  source: SiteSource,
+  isMixed: boolean,
+): Promise<Reach> {
   const pages = new Set(
     onDemandRoutes(source).map(({ entrypoint }) => fileOf(join(source.folders.root, entrypoint))),
   );
@@ -157,7 +165,11 @@ function reachOf(id: string, context: Rolldown.PluginContext, source: SiteSource
     if (middleware.test(each) || importsAnything) reach = 'perhaps';
     // A bundle without prerendered pages shows whatever its entries import.
     else if (isMixed ? isPage : importing.length === 0) return 'shown';
-    else for (const importer of importing) seen.add(importer);
+    else {
+      for (const importer of importing) {
+        if (!(await isGuardedImport(context, importer, each))) seen.add(importer);
+      }
+    }
   }
 
   return isMixed && pages.size === 0 ? 'prerendered' : reach;

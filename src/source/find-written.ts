@@ -1,21 +1,6 @@
 import { elementName, embedNamePattern } from '../embed/element.ts';
-
-type SyntaxParts = {
-  [Name in 'id' | 'callee' | 'init' | 'key' | 'local' | 'property' | 'source']?: SyntaxNode | null;
-};
-type SyntaxLists = {
-  [Name in 'arguments' | 'expressions' | 'properties' | 'quasis' | 'specifiers']?: SyntaxNode[];
-};
-
-/** A node of Vite's syntax tree (ESTree), with the parts that are read by name. */
-export interface SyntaxNode extends SyntaxParts, SyntaxLists {
-  type: string;
-  /** Where the node is in the text of its module. */
-  start: number;
-  end: number;
-  name?: unknown;
-  value?: unknown;
-}
+import { PrerenderGuards, unguardedImports } from './prerender-guard.ts';
+import { isNode, literalText, type SyntaxNode } from './syntax-tree.ts';
 
 /**
  * Something that a module does with an embed.
@@ -23,13 +8,17 @@ export interface SyntaxNode extends SyntaxParts, SyntaxLists {
  * - `writes`: it creates the element, or has text with its tag.
  * - `passes`: it writes an embed in the slot or the props of a server island. Astro encrypts these, so no
  *   file shows them.
+ * - `guards`: it creates the element only where a page is prerendered, behind `Astro.isPrerendered &&`.
  * - `names`: it mentions the element's name, as in `querySelector('snippet-embed')`.
- * - `imports`: it imports the component.
+ * - `imports`: it imports the component, and does not guard each use of it.
  */
-type MentionKind = 'writes' | 'passes' | 'names' | 'imports';
+type MentionKind = 'writes' | 'passes' | 'guards' | 'names' | 'imports';
 
 /** All that a module does with embeds. */
 export type WrittenEmbeds = ReadonlySet<MentionKind>;
+
+/** The module from which a site imports `<Snippet>`. */
+const componentModule = 'astro-snippets/components';
 
 /** What an embed's tag at a node of the syntax tree counts as; `undefined` in an example: as nothing. */
 type Use = MentionKind | undefined;
@@ -71,24 +60,39 @@ export function embedTagsIn(text: string): string[] {
 
 /** Finds out from a module's syntax tree whether it writes the element, or only mentions it. */
 export function findWritten(program: SyntaxNode): WrittenEmbeds {
-  const finder = new MentionFinder();
+  const finder = new MentionFinder(program);
   finder.visit(program, 'writes');
+  if (unguardedImports(program).has(componentModule)) finder.mentions.add('imports');
   return finder.mentions;
 }
 
 /** Visits a syntax tree, and says of each node what it would mean to write an embed there. */
 class MentionFinder {
   readonly mentions: Set<MentionKind> = new Set();
+  readonly #guards: PrerenderGuards;
+  #importsComponent = false;
+
+  constructor(program: SyntaxNode) {
+    this.#guards = new PrerenderGuards(program);
+  }
 
   visit(node: SyntaxNode, use: Use): void {
     const { type } = node;
-    if (literalText(node.source) === 'astro-snippets/components') this.mentions.add('imports');
+    if (literalText(node.source) === componentModule) this.#importsComponent = true;
     // Astro's module of a Markdown file returns the source from `rawContent`. Pages show the HTML.
     if (type === 'FunctionDeclaration' && node.id?.name === 'rawContent') return;
 
     if (type === 'Literal' || type === 'TemplateLiteral') this.#visitText(node, use);
     else if (type === 'CallExpression' || type === 'NewExpression') this.#visitCall(node, use);
-    else for (const part of Object.values(node).flat()) if (isNode(part)) this.visit(part, use);
+    else this.#visitParts(node, use);
+  }
+
+  #visitParts(node: SyntaxNode, use: Use) {
+    const guarded = this.#guards.partOf(node);
+    const guardedUse = use === 'writes' ? 'guards' : use;
+    for (const part of Object.values(node).flat()) {
+      if (isNode(part)) this.visit(part, part === guarded ? guardedUse : use);
+    }
   }
 
   #visitText(node: SyntaxNode, use: Use) {
@@ -97,7 +101,10 @@ class MentionFinder {
       (piece, index) => literalText(piece) + (index in expressions ? placeholder(index) : ''),
     );
     const text = pieces.join('').replace(exampleMarkup, '');
-    if (use && embedNamePattern.test(text)) this.mentions.add(elementOpening.test(text) ? use : 'names');
+    // A name that nothing on demand reads is no mention.
+    const useOfName = use === 'guards' ? undefined : 'names';
+    const found = use && embedNamePattern.test(text) && (elementOpening.test(text) ? use : useOfName);
+    if (found) this.mentions.add(found);
 
     // An expression whose placeholder is gone stood in an example, so embeds in it do not count.
     for (const [index, expression] of expressions.entries()) {
@@ -126,7 +133,7 @@ class MentionFinder {
 
     const isElement = names.some((name) => name.toLowerCase() === elementName);
     // A `<Snippet>` is added only in a server island: elsewhere, its element is found in the rendered page.
-    const isPassedComponent = use === 'passes' && this.mentions.has('imports') && names.includes('Snippet');
+    const isPassedComponent = use === 'passes' && this.#importsComponent && names.includes('Snippet');
     if (use && (isElement || isPassedComponent)) this.mentions.add(use);
 
     let useInside = use;
@@ -141,22 +148,6 @@ class MentionFinder {
       }
     }
   }
-}
-
-const isNode = (part: unknown): part is SyntaxNode =>
-  typeof (part as SyntaxNode | null | undefined)?.type === 'string';
-
-/** The nodes of a syntax tree, each before those in it. */
-export function* nodesIn(node: SyntaxNode): Generator<SyntaxNode> {
-  yield node;
-  for (const part of Object.values(node).flat()) if (isNode(part)) yield* nodesIn(part);
-}
-
-/** The text of a literal or of a template's piece; empty for any other node. */
-function literalText(node?: SyntaxNode | null) {
-  const value = node?.value as { cooked?: unknown } | null | undefined;
-  const text = value?.cooked ?? value;
-  return typeof text === 'string' ? text : '';
 }
 
 const propertyName = ({ key }: SyntaxNode) => key?.name ?? literalText(key);

@@ -1,6 +1,6 @@
 import { elementName } from '../embed/element.ts';
-import { nodesIn, type SyntaxNode } from './find-written.ts';
 import { withoutComments } from './source-file.ts';
+import { nodesIn, type SyntaxNode } from './syntax-tree.ts';
 
 /** A module as it is compiled from MDX: its text, and its syntax tree. */
 export interface CompiledMdx {

@@ -1,5 +1,5 @@
 import type { IntegrationResolvedRoute } from 'astro';
-import type { SyntaxNode } from './find-written.ts';
+import type { SyntaxNode } from './syntax-tree.ts';
 
 /** The folders of an Astro project, as absolute paths. */
 export interface SiteFolders {

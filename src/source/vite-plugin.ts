@@ -4,9 +4,10 @@ import type { AstroIntegrationLogger } from 'astro';
 import type { Plugin, Rolldown } from 'vite';
 import { errorTable } from '../failures/error-table.ts';
 import { separatesPrerendered } from '../settings/versions.ts';
-import type { SyntaxNode, WrittenEmbeds } from './find-written.ts';
+import type { WrittenEmbeds } from './find-written.ts';
 import type { CompiledMdx } from './mdx-images.ts';
 import type { ModuleGraph, SiteSource } from './site-source.ts';
+import type { SyntaxNode } from './syntax-tree.ts';
 
 const ownFolder = fileURLToPath(new URL('..', import.meta.url)).replaceAll('\\', '/');
 
@@ -127,7 +128,7 @@ export function sourcePlugin({ source, astro, logger, onMention }: SourcePluginO
         const mentions = mentionsByEnvironment.get(environment);
         if (!mentions) return;
         const { checkBundle } = await import('./check-bundle.ts');
-        checkBundle({ context: this, bundle, mentions, isMixed }, source(), warnOnce);
+        await checkBundle({ context: this, bundle, mentions, isMixed }, source(), warnOnce);
       },
     },
   };

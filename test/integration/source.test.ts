@@ -151,7 +151,7 @@ import Late from '../Late.astro';
     });
     expect(exitCode).toBe(1);
     expect(output).toMatch(/\[astro-snippets\/on-demand-page\] .*5 files contain embeds/);
-    expect(output).toContain('fetch the snippet with `SnippetClient`');
+    expect(output).toContain('show the snippet through `liveSnippetLoader` from `astro-snippets/live`');
     for (const file of [
       'src/pages/live.astro:6',
       'src/Hand.astro:2',
@@ -250,7 +250,7 @@ ${component}
       /WARN.*src\/posts\/b\.mdx:3 mentions an embed, and is part of what renders pages on demand/,
     );
     expect(output).toMatch(/WARN.*src\/middleware\.ts:5 mentions an embed, and is part/);
-    expect(output).toContain('SnippetClient from astro-snippets/client in the frontmatter');
+    expect(output).toContain('show the snippet through liveSnippetLoader from astro-snippets/live');
     expect(output).not.toMatch(/WARN.*(?:Still|list)\.astro/);
     expect(output).toMatch(/WARN.*src\/example\.md(?::\d+)? mentions an embed/);
   });

@@ -2,7 +2,8 @@
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { findWritten, type SyntaxNode } from '../../src/source/find-written.ts';
+import { findWritten } from '../../src/source/find-written.ts';
+import type { SyntaxNode } from '../../src/source/syntax-tree.ts';
 
 const astro = createRequire(import.meta.url).resolve('astro/package.json');
 const { parseAst }: { parseAst(code: string): SyntaxNode } = await import(
@@ -64,4 +65,74 @@ $$renderComponent($$result, "Late", Late, { "server:component-directive": "defer
   expect(find(island('{ default: () => `<snippet-embed />` }'))).toContain('passes');
   expect(find(island(`{ fallback: () => ${render} }`))).not.toContain('passes');
   expect([...find(`${island('{}')}; ${render}`)]).toEqual(['imports']);
+});
+
+const component = `import { Snippet as S } from 'astro-snippets/components';\n`;
+const shown = 'renderComponent($$result, "S", S, { "id": 1 })';
+
+test.each([
+  ['behind &&', `Astro.isPrerendered && ${shown}`],
+  [
+    'behind && with another condition',
+    `Astro.isPrerendered && on && ${shown}; on && Astro.isPrerendered && ${shown}`,
+  ],
+  ['in a template', `\`<p>\${Astro.isPrerendered && \`<b>\${${shown}}</b>\`}</p>\``],
+  ['in a conditional expression', `Astro.isPrerendered ? ${shown} : live()`],
+  [
+    'where the condition is negated',
+    `!Astro.isPrerendered ? live() : ${shown}; !Astro.isPrerendered || ${shown}`,
+  ],
+  ['in an if statement', `if (context.isPrerendered) { ${shown} } else live()`],
+  ['behind a constant', `const isStatic = Astro.isPrerendered && on; isStatic && ${shown}`],
+  ['behind a constant of its own name', `const { isPrerendered } = Astro; isPrerendered ? ${shown} : ''`],
+  ['behind a renamed constant', `const { isPrerendered: yes } = Astro; !!yes && ${shown}`],
+  ['in the slot of a component', `c(L, {}, { default: () => \`\${Astro?.isPrerendered && ${shown}}\` })`],
+  ['imported behind the condition', `Astro.isPrerendered && (await import('astro-snippets/components'))`],
+])('is guarded, so that no page on demand renders it: %s', (_what, code) => {
+  expect([...find(component + code)]).toEqual([]);
+  const element = code.replaceAll(shown, `'<snippet-embed id="1"></snippet-embed>'`);
+  if (element !== code) expect([...find(element)]).toEqual(['guards']);
+});
+
+test.each([
+  ['behind another condition', `Astro.props.banner && ${shown}`],
+  ['behind the opposite', `!Astro.isPrerendered && ${shown}`],
+  ['in the other branch', `Astro.isPrerendered ? live() : ${shown}`],
+  ['behind a condition that is also true elsewhere', `(Astro.isPrerendered || on) && ${shown}`],
+  ['behind a condition that is sometimes unknown', `Astro.isPrerendered ?? ${shown}`],
+  ['behind what is false elsewhere, too', `(!Astro.isPrerendered && on) || ${shown}`],
+  ['behind a variable', `let isStatic = Astro.isPrerendered; isStatic && ${shown}`],
+  ['behind a computed property', `Astro[isPrerendered] && ${shown}`],
+  ['once with and once without', `Astro.isPrerendered && ${shown}; ${shown}`],
+  ['beside the condition', `\`\${Astro.isPrerendered} \${${shown}}\``],
+])('is not guarded: %s', (_what, code) => {
+  expect([...find(component + code)]).toEqual(['imports']);
+  expect(find(code.replaceAll(shown, `'<snippet-embed id="1"></snippet-embed>'`))).toContain('writes');
+});
+
+test.each([
+  ['exported again', `export { Snippet } from 'astro-snippets/components'`],
+  ['exported again with everything', `export * from 'astro-snippets/components'`],
+  ['exported after an import', `${component}export { S }`],
+  ['imported dynamically', `await import('astro-snippets/components')`],
+  [
+    'a namespace',
+    `import * as all from 'astro-snippets/components'; ${shown.replaceAll('S', 'all.Snippet')}`,
+  ],
+])('a component is not guarded where it is %s', (_what, code) => {
+  expect([...find(code)]).toEqual(['imports']);
+});
+
+test('a component that is imported and not used is nothing', () => {
+  expect([...find(component)]).toEqual([]);
+});
+
+test('a guard changes nothing for what a server island gets', () => {
+  const island = `$$renderComponent($$result, "Late", Late, { "server:component-directive": "defer" }, { default: () => '<snippet-embed />' })`;
+  expect([...find(`Astro.isPrerendered && ${island}`)]).toEqual(['passes']);
+});
+
+test('an element that a compiled component creates behind a guard is no mention', () => {
+  const created = `$$renderComponent($$result, "snippet-embed", "snippet-embed", { "id": "1" })`;
+  expect([...find(`Astro.isPrerendered && ${created}`)]).toEqual(['guards']);
 });
