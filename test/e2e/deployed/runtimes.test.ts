@@ -9,7 +9,7 @@ import {
   transportCases,
 } from '../../support/http/transport-cases.ts';
 import { serve } from '../../support/http/wire.ts';
-import { serviceCertificate } from '../../support/service/authority.ts';
+import { authorityFile, serviceCertificate } from '../../support/service/authority.ts';
 import {
   buildIn,
   deployedFiles,
@@ -87,6 +87,12 @@ describe.for(runtimes)('with $name', ({ command }) => {
       serviceCertificate(),
       { NODE_TLS_REJECT_UNAUTHORIZED: '0' },
       '[invalid-options]',
+    ],
+    [
+      'a file of certificates is named, which `fetch` does not take',
+      serviceCertificate(),
+      { SNIPPETS_CA_FILE: authorityFile() },
+      'Set NODE_EXTRA_CA_CERTS (in Deno, DENO_CERT) instead, or use Node.',
     ],
   ] as const)('a build fails at once, and sends nothing, if %s', async ([, using, variables, says]) => {
     const service = await flakyService(using);
