@@ -14,6 +14,9 @@ export interface FailedSnippet extends PlacedRequest {
   fetchedAt?: number;
 }
 
+/** Where a snippet was shown in the last build: names of files and collection entries. Empty if it was not. */
+export type EarlierPlaces = (id: number) => readonly string[];
+
 /** The most snippets or embeds with the same fault that a report lists; it only counts the others. */
 export const maxExamples = 10;
 

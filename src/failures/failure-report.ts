@@ -2,6 +2,7 @@ import { SnippetError } from '../client/snippet-error.ts';
 import { count } from '../text/format.ts';
 import {
   describeByCause,
+  type EarlierPlaces,
   type FailedSnippet,
   failureReason,
   indented,
@@ -22,6 +23,7 @@ export interface Failures {
   notAsked: number;
   embeds: readonly InvalidEmbed[];
   placeOf?: PlaceOf | undefined;
+  earlierPlaces?: EarlierPlaces | undefined;
   /** The settings of the run, so that no hint advises what is set. */
   settings: AdvisedSettings;
 }
@@ -32,7 +34,8 @@ export interface Failures {
  *
  * @throws UserError
  */
-export function throwFailures({ failed, notAsked, embeds, placeOf, settings }: Failures): void {
+export function throwFailures(failures: Failures): void {
+  const { failed, notAsked, embeds, placeOf, earlierPlaces, settings } = failures;
   // Of the errors that end the run, only the first is reported: the others have the same cause.
   const fatal = failed.filter(({ error }) => consequenceOf(error) === 'end');
   const reported = failed
@@ -42,10 +45,20 @@ export function throwFailures({ failed, notAsked, embeds, placeOf, settings }: F
   if (reported.length + embeds.length === 0) return;
 
   const describe = ({ request, error, places }: FailedSnippet) => {
-    const lines = [`on ${listPlaces(places)}`, placeOf?.({ id: String(request.id) })];
+    const earlier = error.code === 'not-found' ? earlierPlaces?.(request.id) : undefined;
+    const lines = [`on ${listPlaces(places)}`, placeOf?.({ id: String(request.id) }), adviseOnGone(earlier)];
     return paragraph(nameSnippet(request), failureReason(error), error, lines);
   };
-  const entries = [...describeByCause(reported, placeOf, describe), ...describeEmbeds(embeds, placeOf)];
+  const endOfGroup = (group: readonly FailedSnippet[]) => {
+    const gone = group.filter(
+      ({ error, request }) => error.code === 'not-found' && earlierPlaces?.(request.id).length,
+    );
+    return gone.length === 0 ? '' : `\n    ${adviseOnAllGone(gone.length, group.length)}`;
+  };
+  const entries = [
+    ...describeByCause(reported, placeOf, describe, endOfGroup),
+    ...describeEmbeds(embeds, placeOf),
+  ];
   const skipped = notAsked + Math.max(0, fatal.length - 1);
   if (skipped > 0) entries.push(`${count(skipped, 'more snippet')} would fail the same way.`);
 
@@ -56,6 +69,18 @@ export function throwFailures({ failed, notAsked, embeds, placeOf, settings }: F
     [...codes],
   );
 }
+
+/** What to do about a snippet that does not exist, and was on the site before. Empty if it was not. */
+function adviseOnGone(earlierPlaces: readonly string[] = []): string {
+  if (earlierPlaces.length === 0) return '';
+  const arePages = earlierPlaces.every((place) => place.endsWith('.html'));
+  const where = count(earlierPlaces.length, arePages ? 'page' : 'place');
+  return `It was on ${where} in the last build: if it is gone for good, remove it; if it comes and goes, write \`optional\`.`;
+}
+
+/** What to do about snippets that do not exist, some of which were on the site before. */
+const adviseOnAllGone = (gone: number, all: number): string =>
+  `${gone === all ? 'All' : gone} of them were on the site in the last build: remove those that are gone for good, and write \`optional\` for those that come and go.`;
 
 /** The files and collection entries that fail the build: not those whose embeds show children instead. */
 function placesThatFail({ error, places, placesWithoutChildren, optionalPlaces }: FailedSnippet): string[] {

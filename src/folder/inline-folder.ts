@@ -12,6 +12,7 @@ import { type ScannedFile, type ScannedSite, scanSite } from '../inlining/scan-s
 import { OutputVerifier } from '../inlining/verify-output.ts';
 import { hashOfCopy, pageCopyOf, withoutSuffix } from '../output/compressed.ts';
 import type { SiteFile } from '../output/site-files.ts';
+import { findEarlierPlaces } from '../record/changes.ts';
 import { hashOf } from '../record/hash-of.ts';
 import { lockForBuild } from '../record/lock.ts';
 import { type Manifest, supersededBy } from '../record/manifest.ts';
@@ -244,6 +245,7 @@ function toFolderSite(inlining: FolderInlining, { record, keptHashes }: LastRun)
       warn: (line) => logger.warn(line),
       remember: true,
       isSuperseded: supersededBy(record),
+      earlierPlaces: findEarlierPlaces(record),
     }),
   };
 }

@@ -114,6 +114,7 @@ async function openBuildFetcher(session: SnippetSession, output: BuildOutput): P
   const { SnippetFetcher } = await import('../snippets/snippet-fetcher.ts');
   const { readManifest } = await import('../record/manifest-file.ts');
   const { supersededBy } = await import('../record/manifest.ts');
+  const { findEarlierPlaces } = await import('../record/changes.ts');
   // Later phases need these modules. Loading them while Astro bundles delays nothing.
   void import('./inline-output.ts').catch(() => {});
   void import('#transport').then(({ preloadTransport }) => preloadTransport()).catch(() => {});
@@ -123,6 +124,7 @@ async function openBuildFetcher(session: SnippetSession, output: BuildOutput): P
     warn: (line) => session.site.logger.warn(line),
     remember: true,
     isSuperseded: supersededBy(previousManifest),
+    earlierPlaces: findEarlierPlaces(previousManifest),
   });
   return { fetcher, previousManifest };
 }

@@ -1,3 +1,4 @@
+import type { EarlierPlaces } from '../failures/describe-failures.ts';
 import { type CollectionEntry, entryName } from '../failures/places.ts';
 import { fileKind } from '../files/file-kind.ts';
 import type { SnippetUse } from '../snippets/snippet-use.ts';
@@ -35,6 +36,27 @@ export function findUsage(manifest: Manifest): SnippetUsage[] {
     usages[snippet]?.collections.push({ collection, entry });
   }
   return usages;
+}
+
+/** Finds where a site has shown a snippet, with any params. Places that showed its children do not count. */
+export function findEarlierPlaces(manifest: Manifest | undefined): EarlierPlaces {
+  let placesById: Map<number, Set<string>> | undefined;
+  return (id) => {
+    // Most runs have no failure to explain, so the manifest is only searched for the first.
+    placesById ??= manifest ? findPlacesById(manifest) : new Map();
+    return [...(placesById.get(id) ?? [])];
+  };
+}
+
+function findPlacesById(manifest: Manifest): Map<number, Set<string>> {
+  const placesById = new Map<number, Set<string>>();
+  for (const { recorded, pages, collections } of findUsage(manifest)) {
+    if (!recorded.content) continue;
+    const places = placesById.get(recorded.id) ?? new Set();
+    placesById.set(recorded.id, places);
+    for (const place of [...pages, ...collections.map(entryName)]) places.add(place);
+  }
+  return placesById;
 }
 
 /** Finds the snippets whose old content some file or collection still shows. */

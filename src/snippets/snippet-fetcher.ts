@@ -1,6 +1,6 @@
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import { type PreparedSnippet, prepareSnippet, type SnippetDisplay } from '../content/prepare-snippet.ts';
-import type { FailedSnippet } from '../failures/describe-failures.ts';
+import type { EarlierPlaces, FailedSnippet } from '../failures/describe-failures.ts';
 import type { InvalidEmbed, PlaceOf } from '../failures/embed-notes.ts';
 import { isSnippetFailure } from '../failures/errors.ts';
 import { throwFailures } from '../failures/failure-report.ts';
@@ -31,6 +31,8 @@ export interface FetchResults {
 export interface FetcherOptions extends AnswerSourceOptions {
   /** The images of the last run, so that their hosts are only asked whether they have changed. */
   recordedImages?: RecordedImages;
+  /** Where the last build has shown a snippet, for the report of one that is gone. */
+  earlierPlaces?: EarlierPlaces;
 }
 
 /** How one call of `fetch` can be ended, shows its progress, and is reported. */
@@ -99,7 +101,9 @@ export class SnippetFetcher {
     }
 
     const { fetched, failed, notAsked } = await this.#fetchAll(showsChildren ? [] : uses, options);
-    throwFailures({ failed, notAsked, embeds: invalid, placeOf, settings: this.#settings });
+    const { earlierPlaces } = this.#options;
+    const report = { failed, notAsked, embeds: invalid, placeOf, earlierPlaces };
+    throwFailures({ ...report, settings: this.#settings });
     for (const { request, error } of failed) {
       if (error.code === 'not-found') this.missing.add(request.key);
     }

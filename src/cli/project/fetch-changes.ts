@@ -6,6 +6,7 @@ import {
   type ChangedSnippet,
   currentLinks,
   findChangedSnippets,
+  findEarlierPlaces,
   usesFromManifest,
 } from '../../record/changes.ts';
 import { hashOf } from '../../record/hash-of.ts';
@@ -60,6 +61,7 @@ export async function fetchChanges(
   const fetcher = openFetcher(cli, settings, {
     patience,
     recordedImages: findRecordedImages(manifest),
+    earlierPlaces: findEarlierPlaces(manifest),
     // Only new content is cached: otherwise each turn of a `watch` would write all contents again.
     isWorthKeeping: ({ key }, content) => !displayed.has(`${hashOf(content)} ${key}`),
   });
