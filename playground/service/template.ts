@@ -88,7 +88,7 @@ function fill(params: Record<string, unknown>, [name = '', ...rest]: string[]): 
 /** The names of the variables of a template; none if it cannot be parsed. */
 export function variablesOf(template: string): string[] {
   try {
-    return engine.globalVariablesSync(engine.parse(template));
+    return engine.globalFullVariablesSync(engine.parse(template));
   } catch {
     return [];
   }

@@ -146,6 +146,8 @@ describe('snippets on the website', () => {
         element: `<snippet-embed id="${id}" params='{"who":"&lt;you>"}'></snippet-embed>`,
       },
       note: '',
+      sample: '{"who":"<you>"}',
+      values: expect.stringContaining('name="value-who" value="&lt;you&gt;"'),
       findings: [{ line: 1, flaw: expect.stringContaining('contains <script>'), severity: 'breaks' }],
       checks: expect.stringContaining('Line 1</span> contains &lt;script&gt;, which the site refuses'),
       base: expect.stringMatching(/./),

@@ -5,6 +5,7 @@ import { parseParams } from '../schemas.ts';
 import type { NewSnippet, Snippet, Typed } from '../store/snippets.ts';
 import { renderTemplate } from '../template.ts';
 import { type CheckedParams, type Finding, publishChecks } from './publish-checks.ts';
+import { sampleOf } from './sample-field.ts';
 
 /** The form that the editor of a snippet sends. */
 export interface SnippetForm extends Typed {
@@ -23,7 +24,7 @@ export function formOf(body: Record<string, unknown>): SnippetForm {
     name: text('name').trim() || 'Unnamed',
     // Forms send line breaks as CRLF.
     draft: text('draft').replaceAll('\r\n', '\n'),
-    sample: text('sample').trim() || '{}',
+    sample: sampleOf(body),
     action: text('action'),
     base: text('base'),
     replaces: text('replaces'),
@@ -92,11 +93,9 @@ export async function previewOf(snippet: Snippet, publisher: Publisher | undefin
   const checked: CheckedParams =
     ofPages.length > 0 ? { source: 'pages', params: ofPages } : { source: 'sample', params: [params] };
   const findings = flaw === undefined ? await publishChecks(draft, checked, publisher?.facts()) : [];
-  const isForHead = /^\s*<(?:meta|link|title|base)\b/i.test(content ?? '');
   const notes = [
     flaw,
     sampleParams === undefined && 'The sample params are not a JSON object. Pages do not use them.',
-    isForHead && 'It is for <head>, where nothing is visible.',
   ];
   return { content, error, embeds: embedsOf(id, params), note: notes.filter(Boolean).join(' '), findings };
 }

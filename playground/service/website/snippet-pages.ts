@@ -7,6 +7,7 @@ import type { Website, WebsiteEnvironment, WebsiteParts } from './environment.ts
 import type { Html } from './page-facts.ts';
 import { pathOf } from './publication.ts';
 import { ask } from './questions.ts';
+import { valueFields } from './sample-field.ts';
 import { formOf, previewOf, revisionOf, type SnippetForm, tooLong } from './snippet-form.ts';
 import { previewFrame } from './snippet-preview.ts';
 import {
@@ -135,7 +136,9 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
     const form = formOf(await context.req.parseBody());
     const rendered = await previewOf({ ...snippet, ...form }, publisher);
     const { document } = await previewFrame({ ...snippet, ...form }, context.var);
-    const preview = { ...rendered, document, checks: await findingsList(rendered.findings) };
+    const values = await valueFields(form);
+    const checks = await findingsList(rendered.findings);
+    const preview = { ...rendered, document, checks, values, sample: form.sample };
     const failure = tooLong(form);
     if (failure !== undefined) return context.json({ ...preview, failure }, 422);
     if (isChangedSince(snippet, form)) {

@@ -3,6 +3,7 @@ import { parseParams } from '../schemas.ts';
 import type { Snippet } from '../store/snippets.ts';
 import { renderTemplate } from '../template.ts';
 import type { WebsiteEnvironment } from './environment.ts';
+import { headCard } from './head-card.ts';
 import type { Html } from './page-facts.ts';
 import type { SnippetPreview } from './snippet-form.ts';
 
@@ -12,6 +13,8 @@ export interface PreviewFrame {
   document: string | undefined;
   /** The path of the page of the site that the document is; `undefined` if the draft is on no page. */
   page?: string | undefined;
+  /** Whether the document is a card of what is for `<head>`. */
+  isCard?: true;
 }
 
 type Previewed = Pick<Snippet, 'id' | 'draft' | 'sample'>;
@@ -24,6 +27,8 @@ export async function previewFrame(
 ): Promise<PreviewFrame> {
   const { content } = await renderTemplate(draft, parseParams(sample) ?? {});
   if (content === undefined) return { document: undefined };
+  const card = headCard(content);
+  if (card !== undefined) return { document: `${await card}`, isCard: true };
   const contentOf = async (other: number, params: Record<string, unknown>) => {
     const template = other === id ? draft : publishedContent(other);
     return template === undefined ? undefined : (await renderTemplate(template, params)).content;
@@ -40,10 +45,12 @@ export async function previewPart(
   previewed: Previewed,
   shown: Shown,
 ): Promise<Html> {
-  const { document, page } = await previewFrame(previewed, shown);
-  const caption = page
-    ? `As on ${page}, in its place and with its styles.`
-    : shown.publisher && "With the styles of the site's home page.";
+  const { document, page, isCard } = await previewFrame(previewed, shown);
+  const caption = isCard
+    ? 'It is for <head>, where nothing is visible: this is the card that other sites make of a link.'
+    : page
+      ? `As on ${page}, in its place and with its styles.`
+      : shown.publisher && "With the styles of the site's home page.";
   // The choice belongs to no form: nothing of it is sent or saved.
   return html`<div class="preview">
           <link rel="stylesheet" href="/assets/editor.css">

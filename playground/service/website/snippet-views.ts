@@ -8,6 +8,7 @@ import type { WebsiteEnvironment } from './environment.ts';
 import { copyButton, field, table, time } from './layout.ts';
 import type { Html } from './page-facts.ts';
 import { countOf, pathOfPage, placesList } from './places.ts';
+import { sampleFields } from './sample-field.ts';
 import { previewOf, revisionOf, type SnippetForm } from './snippet-form.ts';
 import { previewPart } from './snippet-preview.ts';
 
@@ -101,13 +102,7 @@ export async function editPart(shown: Shown, { unsaved, conflict }: Unsaved): Pr
         <div class="fields">
           ${nameField(name)}
           ${draftField({ id, draft, sample }, preview.findings, publisher)}
-          ${field(
-            'sample',
-            'Sample params',
-            html`<textarea rows="2" id="sample" name="sample" spellcheck="false" aria-describedby="sample-hint">
-${sample}</textarea>`,
-            `A JSON object to preview with, at most ${limits.sample.toLocaleString('en')} characters. Pages pass their own.`,
-          )}
+          ${sampleFields({ draft, sample })}
           <div class="card notice bad" role="alert" data-conflict${conflict === undefined && html` hidden`}>${conflict}</div>
           <div class="row">
             <button class="quiet" name="action" value="preview">Preview</button>

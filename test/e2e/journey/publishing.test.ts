@@ -140,7 +140,10 @@ test('without scripts a snippet is added, edited, previewed and published, and t
   await page.getByLabel('Name', { exact: true }).fill('Without scripts');
   await page.getByRole('button', { name: 'Add' }).click();
   await content().fill('<p>Plan {{ plan }}</p>');
-  await page.getByLabel('Sample params').fill('{"plan":"pro"}');
+  await page.getByText('Values for the preview, as JSON').click();
+  await page.getByLabel('JSON object').fill('{"plan":"team"}');
+  await page.getByRole('button', { name: 'Preview' }).click();
+  await page.getByLabel('plan', { exact: true }).fill('pro');
   await page.getByRole('button', { name: 'Preview' }).click();
   const frame = page.frameLocator('iframe[title="Preview of Without scripts"]');
   await frame.getByText('Plan pro').waitFor();
@@ -291,12 +294,36 @@ test('times are those of the browser', async () => {
 
 test('the copied embed has the params as typed', async () => {
   await open('/snippets/43');
-  await page.getByLabel('Sample params').fill('{"plan":"team"}');
-  const component = '<Snippet id={43} params={{"plan":"team"}} />';
+  await page.getByLabel('plan', { exact: true }).fill('team');
+  const component = '<Snippet id={43} params={{"plan":"team","currency":"EUR"}} />';
   await page.getByText(component).waitFor();
   await page.getByRole('button', { name: 'Copy: In .astro and .mdx files' }).click();
   await page.getByText('Copied').waitFor();
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(component);
+});
+
+test('each variable has a field while one types, which stays the same as the JSON for those who ask', async () => {
+  await open('/snippets/44');
+  expect(await page.getByRole('group', { name: 'Values for the preview' }).getByRole('textbox').count()).toBe(
+    0,
+  );
+  await content().fill('{{ plan }} for {{ price }} and {{ user.name }}');
+  await page.getByLabel('plan', { exact: true }).fill('pro');
+  await page.getByLabel('price', { exact: true }).fill('19');
+  const json = page.getByLabel('JSON object');
+  await page.getByText('Values for the preview, as JSON').click();
+  await expect.poll(() => json.inputValue()).toBe('{"plan":"pro","price":"19"}');
+  await json.fill('{"plan":"team","user":{"name":"Ines"}}');
+  const frame = page.frameLocator('iframe[data-preview]');
+  await frame.getByText('team for and Ines').waitFor();
+  await expect.poll(() => page.getByLabel('plan', { exact: true }).inputValue()).toBe('team');
+  await page.getByLabel('price', { exact: true }).fill('89');
+  await frame.getByText('team for 89 and Ines').waitFor();
+  expect(JSON.parse(await json.inputValue())).toEqual({ plan: 'team', user: { name: 'Ines' }, price: '89' });
+  await page.getByText('Saved', { exact: true }).waitFor();
+  service.store.snippets.save(organizationOf(service), 44, {
+    ...{ name: 'Legal notice', draft: '<p>one</p>', sample: '{}' },
+  });
 });
 
 test.for([

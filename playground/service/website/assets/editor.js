@@ -37,6 +37,7 @@ async function synchronize() {
   part('mark').textContent = sent === saved ? mark : `Not saved: ${failure}`;
   tell('conflict', conflict);
   if (sent > 0 && 'note' in preview) show(preview);
+  if (sent > 0 && sent === typed && 'values' in preview) showValues(preview);
   again(typed === sent ? 2_000 : 0);
 }
 
@@ -59,6 +60,14 @@ function show({ document: page, note, checks, findings, embeds }) {
   for (const [form, text] of Object.entries(embeds)) {
     document.getElementById(`embed-${form}`).textContent = text;
   }
+}
+
+/** Shows the sample params in both of their forms, except where one types. */
+function showValues({ values, sample }) {
+  const { sample: box, sampleBefore } = form.elements;
+  if (document.activeElement !== box) box.value = sample;
+  sampleBefore.value = sample;
+  if (!part('values').contains(document.activeElement)) tell('values', values);
 }
 
 function again(milliseconds) {
