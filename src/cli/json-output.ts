@@ -156,7 +156,15 @@ export interface ReportOutput extends Document<'report'> {
    * The snippets of the site, and those that it no longer shows: these are `gone`, and have no places. All
    * changes are `unknown` if nothing is on record to compare with.
    */
-  snippets: (ShownSnippet & { change: 'added' | 'changed' | 'gone' | 'same' | 'unknown' })[];
+  snippets: (ShownSnippet & {
+    change: 'added' | 'changed' | 'gone' | 'same' | 'unknown';
+    /** The name that people gave the snippet, if it is known. */
+    name?: string | undefined;
+    /** The first 80 characters of the text, without tags; absent if there is none. */
+    text?: string | undefined;
+    /** Where the snippet is edited, if the option `editUrl` says so: an absolute URL. */
+    editUrl?: string | undefined;
+  })[];
 }
 
 /** `watch --json`: one line, with the time when it happened. */

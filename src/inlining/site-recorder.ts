@@ -11,7 +11,7 @@ import { PackWriter } from '../record/pack.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { FetchedSnippets } from '../snippets/snippet-fetcher.ts';
 import type { SnippetUse } from '../snippets/snippet-use.ts';
-import { linkSnippets, panelScript } from './edit-links/edit-links.ts';
+import { linkSnippets, panelScript, recordedEditUrls } from './edit-links/edit-links.ts';
 import type { CollectedSnippet, GeneratedSite } from './generated-site.ts';
 import type { WrittenPage } from './inline-page.ts';
 import type { ScannedSite } from './scan-site.ts';
@@ -26,6 +26,7 @@ export class SiteRecorder {
   /** The indexes of recorded snippets, by the keys of their requests. */
   readonly #indexes: Map<string, number>;
   readonly #pack: PackWriter;
+  readonly #settings: Settings;
 
   constructor(site: GeneratedSite, { uses }: ScannedSite, snippets: FetchedSnippets) {
     const { settings, directory, previousManifest, fetcher, astro } = site;
@@ -42,6 +43,7 @@ export class SiteRecorder {
       };
     });
     this.#uses = uses;
+    this.#settings = settings;
     this.#indexes = new Map(recordedSnippets.map(({ key }, index) => [key, index]));
     this.#pack = new PackWriter(site.manifestFile);
     this.#record = {
@@ -94,6 +96,8 @@ export class SiteRecorder {
 
   /** Completes the pack. @returns the manifest, not yet written. */
   finish(): Manifest {
+    const ids = this.#record.snippets.map(({ id }) => id);
+    this.#record.editUrls = recordedEditUrls(this.#settings, ids);
     this.#record.pack = this.#pack.finish();
     return this.#record;
   }

@@ -43,6 +43,8 @@ export interface Manifest {
   rules: RecordedRules;
   /** The classes for which CSS was made (the option `classes`). Contents with other classes need a build. */
   classes?: readonly string[] | undefined;
+  /** Where snippets are edited, by their ids, for `report`; absent without the option `editUrl`. */
+  editUrls?: Readonly<Record<string, string>> | undefined;
   /** The edit links of pages, by the ids of snippets; absent if pages have none. */
   linked?: Readonly<Record<string, EditLink>> | undefined;
   /** The file with the pages as they were generated; absent if no page shows a snippet. */

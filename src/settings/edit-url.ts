@@ -1,6 +1,15 @@
 import { userError } from '../failures/errors.ts';
 import { quote, reasonOf } from '../text/clean-text.ts';
 
+/** A URL as a link that works from anywhere; `undefined` for a relative one of an unknown site, or of a script. */
+export function webUrl(url: string | undefined, site: string | undefined): string | undefined {
+  const parsed = url === undefined ? null : URL.parse(url, site);
+  return parsed && isWebUrl(parsed) ? parsed.href : undefined;
+}
+
+/** Whether a page may link to a URL: one of `javascript:` would run code. */
+export const isWebUrl = ({ protocol }: URL): boolean => /^https?:$/.test(protocol);
+
 /**
  * Calls the option `editUrl` for a snippet.
  *

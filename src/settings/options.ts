@@ -56,7 +56,7 @@ export interface SnippetsOptions {
    * @default '60s'
    */
   patience?: string | undefined;
-  /** Where a snippet is edited, for the dev toolbar and `editLinks`: a function from an id to a URL. */
+  /** Where a snippet is edited, for the dev toolbar, `editLinks` and `report`: a function from an id to a URL. */
   editUrl?: ((id: string) => string) | undefined;
   /**
    * For previews: adds a button to each page, with links to where its snippets are edited.

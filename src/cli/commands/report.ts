@@ -1,16 +1,14 @@
-import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { entryName } from '../../failures/places.ts';
+import { resolve } from 'node:path';
 import { writeAtomically } from '../../files/write.ts';
-import { byKey, type Manifest } from '../../record/manifest.ts';
-import { cleanText } from '../../text/clean-text.ts';
-import { count, formatBytes, formatDuration } from '../../text/format.ts';
+import { textOf } from '../../markup/text-of.ts';
+import { byKey, type Manifest, type RecordedSnippet } from '../../record/manifest.ts';
+import { webUrl } from '../../settings/edit-url.ts';
 import type { ReportOutput } from '../json-output.ts';
 import { openProject } from '../project/open-project.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
 import type { Cli, CommandResult } from '../terminal/terminal.ts';
 import { listSnippets } from './list.ts';
+import { renderReport } from './report-page.ts';
 
 type ReportedSnippet = ReportOutput['snippets'][number];
 
@@ -25,7 +23,7 @@ export async function report(cli: Cli, to: string): Promise<void> {
   const facts = { builtAt, refreshedAt, comparedWith: previous?.at, totals: totalsOf(manifest, snippets) };
   const result: CommandResult<ReportOutput> = { exitStatus: exitCodes.ok, ...facts, snippets };
   const file = resolve(cli.cwd, to);
-  if (!cli.terminal.json) writeAtomically(file, await reportPage(result));
+  if (!cli.terminal.json) writeAtomically(file, await renderReport(result));
   cli.terminal.show(result, () => file);
 }
 
@@ -34,18 +32,39 @@ function reportSnippets(manifest: Manifest): ReportedSnippet[] {
   const { previous } = manifest;
   const previousByKey = byKey(previous?.snippets);
   const snippets = listSnippets(manifest).map((snippet, index): ReportedSnippet => {
-    if (!previous) return { ...snippet, change: 'unknown' };
-    const { key = '' } = manifest.snippets[index] ?? {};
+    const recorded = manifest.snippets[index];
+    const facts = { ...snippet, ...contentFacts(manifest, snippet.id, recorded) };
+    if (!previous) return { ...facts, change: 'unknown' };
+    const { key = '' } = recorded ?? {};
     const previousSnippet = previousByKey.get(key);
     previousByKey.delete(key);
-    if (!previousSnippet) return { ...snippet, change: 'added' };
+    if (!previousSnippet) return { ...facts, change: 'added' };
     const isSame = previousSnippet.hash === snippet.content?.hash;
-    return { ...snippet, change: isSame ? 'same' : 'changed' };
+    return { ...facts, change: isSame ? 'same' : 'changed' };
   });
   for (const { id, params } of previousByKey.values()) {
     snippets.push({ id, params, change: 'gone', pages: [], collections: [] });
   }
   return snippets;
+}
+
+/** How much of a snippet's text is shown, in characters. */
+const textLength = 80;
+
+/** What people know a snippet by: its name and its text, and where they edit it. */
+function contentFacts(
+  { linked, editUrls, urls }: Manifest,
+  id: number,
+  recorded: RecordedSnippet | undefined,
+): Pick<ReportedSnippet, 'name' | 'text' | 'editUrl'> {
+  const text = textOf(recorded?.content?.text ?? '');
+  const characters = Array.from(text.slice(0, textLength * 4));
+  const isCut = characters.length > textLength || text.length > textLength * 4;
+  return {
+    name: linked?.[id]?.name,
+    text: (isCut ? `${characters.slice(0, textLength - 1).join('')}…` : text) || undefined,
+    editUrl: webUrl(editUrls?.[id], urls?.site),
+  };
 }
 
 function totalsOf({ snippets, files }: Manifest, reported: ReportedSnippet[]): ReportOutput['totals'] {
@@ -58,33 +77,4 @@ function totalsOf({ snippets, files }: Manifest, reported: ReportedSnippet[]): R
     slowestMilliseconds: contents.reduce((slowest, { milliseconds }) => Math.max(slowest, milliseconds), 0),
     changed: reported.filter(({ change }) => change !== 'same' && change !== 'unknown').length,
   };
-}
-
-/** How many pages and entries are listed for a snippet at most: it may be on all pages of a large site. */
-const placesShown = 200;
-
-/** Renders the HTML page. Its Content Security Policy only allows its own style and script. */
-async function reportPage(result: CommandResult<ReportOutput>) {
-  // Loaded only here, as `report --json` does not need this module.
-  const { Eta } = await import('eta');
-  const template = readFileSync(join(import.meta.dirname, 'report.eta'), 'utf8');
-  const sources = template
-    .matchAll(/<(style|script)>(.*?)<\/\1>/gs)
-    .map(([, name, code = '']) => `${name}-src 'sha256-${hash('sha256', code, 'base64')}'`);
-  const policy = ["default-src 'none'", ...sources].join('; ');
-  const helpers = { placesOf, placesShown, cleanText, count, formatBytes, formatDuration, formatTime };
-  // Eta escapes all values, which contain text from outside.
-  return new Eta({ useWith: true }).renderString(template, { ...result, policy, ...helpers });
-}
-
-/** The pages and collection entries that show a snippet, as the HTML page lists them. */
-function placesOf({ pages, collections }: ReportedSnippet): { name: string; href?: string | false }[] {
-  // Without Astro's option `site`, URLs are relative and would not work in the report, so they are no links.
-  const files = pages.map(({ file, url }) => ({ name: file, href: /^https?:/.test(url) && url }));
-  return [...files, ...collections.map((entry) => ({ name: entryName(entry) }))];
-}
-
-/** Shows an ISO 8601 time in UTC, as the page may be read in any time zone. */
-function formatTime(time: string) {
-  return `${time.slice(0, 16).replace('T', ' ')} UTC`;
 }

@@ -4,12 +4,13 @@ import { toUnicodeEscape } from '../../embed/escapes.ts';
 import { type Edit, type Range, toByteString } from '../../markup/edits.ts';
 import { attributesOf, type Tag } from '../../markup/tags.ts';
 import { walk } from '../../markup/walk.ts';
-import { editUrlOf } from '../../settings/edit-url.ts';
+import { editUrlOf, isWebUrl } from '../../settings/edit-url.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { FileEmbed } from '../../snippets/read-embeds.ts';
 import type { FetchedSnippets } from '../../snippets/snippet-fetcher.ts';
 import type { SnippetUse } from '../../snippets/snippet-use.ts';
 import { cleanText } from '../../text/clean-text.ts';
+import { containsKnownKey } from '../../text/known-keys.ts';
 
 /** A snippet in the panel, the list of edit links on a page. */
 export interface PanelSnippet {
@@ -75,8 +76,24 @@ export function linkSnippets(
   fetched: FetchedSnippets,
 ): PanelSnippets | undefined {
   if (!editLinks || !editUrl) return undefined;
-  const isWebUrl = ({ protocol }: URL) => /^https?:$/.test(protocol);
   return panelSnippets(uses, fetched, (id) => editUrlOf(id, editUrl, isWebUrl));
+}
+
+/**
+ * Finds where the snippets of a site are edited, for the record. Pages do not show these URLs, so an option that fails
+ * leaves them out, and is no reason for a build to fail.
+ */
+export function recordedEditUrls(
+  { editUrl }: Pick<Settings, 'editUrl'>,
+  ids: Iterable<number>,
+): Record<string, string> | undefined {
+  if (!editUrl) return undefined;
+  try {
+    const urls = [...new Set(ids)].map((id) => [id, editUrlOf(id, editUrl, isWebUrl)] as const);
+    return Object.fromEntries(urls.filter(([, url]) => !containsKnownKey(url)));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Marks the embeds of a page with comments, where a browser reads these, and adds the data of the panel. */

@@ -125,7 +125,6 @@ test.skipIf(process.platform === 'win32')(
     expect((await report.ended).exitCode, report.output()).toBe(0);
     await reader.goto(pathToFileURL(report.stdout().trim()).href);
     const row = reader.getByRole('row').filter({ hasText: 'changed' });
-    await row.getByText('3 places').click();
     const links = await row.getByRole('link').all();
     const urls = await Promise.all(links.map((link) => link.getAttribute('href')));
     expect(urls.toSorted()).toEqual(everywhere);
