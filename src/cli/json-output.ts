@@ -29,6 +29,8 @@ export interface Request {
   id: number;
   /** The params as JSON text, as `get --params` takes them; absent without params. */
   params?: string | undefined;
+  /** The name that people gave the snippet; absent if it is not known. Only retrieving sends it. */
+  name?: string | undefined;
 }
 
 /** A snippet and where it is shown. */
@@ -45,6 +47,8 @@ export interface PlacedSnippet extends Request {
 export interface ShownSnippet extends PlacedSnippet {
   /** The content that the site shows; absent if the site shows children instead. */
   content?: ContentFacts | undefined;
+  /** What is wrong with the snippet, as of the last build or refresh; absent if nothing is known to be. */
+  warnings?: FlawFacts[] | undefined;
 }
 
 /** Facts about the content of a snippet, as it was fetched. */
@@ -58,6 +62,23 @@ interface ContentFacts {
   /** How long the service took to answer, in milliseconds. */
   milliseconds: number;
 }
+
+/** What is wrong with a snippet that is shown nevertheless. */
+export interface FlawFacts {
+  /** A code of docs/errors.md, under "Warnings about snippets". */
+  code: string;
+  /** The message for people, without the code and the pages. */
+  message: string;
+  /** What to do next, for people. */
+  hint: string;
+  /** The line of the snippet's content, from 1; absent if it is not known. */
+  line?: number | undefined;
+  /** The files that show it. */
+  pages: ShownFile[];
+}
+
+/** A warning about a snippet. */
+export interface Warning extends Request, FlawFacts {}
 
 /** Something that only a build can update, or that was not written. */
 export interface NotWritten {
@@ -101,6 +122,8 @@ export interface CheckOutput extends Document<'check'> {
     /** Set if the content is the same: what has changed are its images, or its name in edit links. */
     only?: 'images' | 'name' | undefined;
   })[];
+  /** What is wrong with the new contents, as far as it is known without their pages. */
+  warnings: Warning[];
   /** What earlier commands have left undone. With `--output`, also files that only a build can update. */
   unfinished: NotWritten[];
 }
@@ -110,6 +133,8 @@ export interface RefreshOutput extends Document<'refresh'> {
   /** Whether nothing was written, and `written` is what would be. */
   dryRun: boolean;
   written: WrittenFile[];
+  /** What is wrong with the snippets that were written, or would be. */
+  warnings: Warning[];
   /** The files, entries and commands that were not updated, each with the reason. */
   notWritten: NotWritten[];
   /** With `--dry-run`: unified diffs of the contents that would change, each with the pages that show it. */
@@ -178,8 +203,8 @@ export type WatchEvent =
   | { event: 'call'; message: string }
   /** A turn begins. */
   | { event: 'checking' }
-  /** Files were updated. */
-  | { event: 'written'; written: WrittenFile[] }
+  /** Files were updated. `warnings` says what is wrong with the snippets that were written. */
+  | { event: 'written'; written: WrittenFile[]; warnings: Warning[] }
   /** Only a build can update something: printed once, until that changes. */
   | { event: 'not-written'; notWritten: NotWritten[] }
   /** A turn of `watch` failed: printed once for each kind of failure, until a turn succeeds. */
@@ -190,8 +215,11 @@ export type WatchEvent =
   | { event: 'after-failed'; exitStatus: number }
   /** The command of `--build` begins. */
   | { event: 'building' }
-  /** The command of `--build` has ended. If it failed, it is run again after `retryMilliseconds`. */
-  | (Ended & { event: 'built'; retryMilliseconds?: number | undefined })
+  /**
+   * The command of `--build` has ended. If it failed, it is run again after `retryMilliseconds`, otherwise
+   * `warnings` says what is wrong with the snippets of the site.
+   */
+  | (Ended & { event: 'built'; retryMilliseconds?: number | undefined; warnings?: Warning[] | undefined })
   /** The command of `--exec` has ended. If it failed, it is run again with the next check. */
   | (Ended & { event: 'deployed' })
   /**

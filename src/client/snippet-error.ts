@@ -76,7 +76,8 @@ export class SnippetError extends Error {
   constructor(code: SnippetErrorCode, reason: string, fields: SnippetErrorFields = {}) {
     const { snippetId, variant, attempts = 0, status, problem, cause } = fields;
     const cleanReason = cleanLines(reason);
-    super(messageOf(cleanReason, snippetId, variant), cause === undefined ? undefined : { cause });
+    const subject = snippetId === undefined ? undefined : `Snippet ${snippetId}`;
+    super(describeFailure(subject, cleanReason, variant), cause === undefined ? undefined : { cause });
 
     this.code = code;
     this.reason = cleanReason;
@@ -90,8 +91,13 @@ export class SnippetError extends Error {
   }
 }
 
-function messageOf(reason: string, snippetId: number | undefined, variant: Variant | undefined): string {
-  if (snippetId === undefined) return reason;
-  if (!variant) return `Snippet ${snippetId}: ${reason}`;
-  return `Snippet ${snippetId} could not be ${variant === 'render' ? 'rendered' : 'retrieved'}: ${reason}`;
+/** The sentence that a failure is described by. @param subject the name of the snippet; absent if it is about none */
+export function describeFailure(
+  subject: string | undefined,
+  reason: string,
+  variant: Variant | undefined,
+): string {
+  if (subject === undefined) return reason;
+  if (!variant) return `${subject}: ${reason}`;
+  return `${subject} could not be ${variant === 'render' ? 'rendered' : 'retrieved'}: ${reason}`;
 }

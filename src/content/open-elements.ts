@@ -18,6 +18,8 @@ export interface LeftOpen {
   what: string;
   /** Whether the rest of the page is lost, as in a comment. Otherwise it is bold or a link, for example. */
   isLost: boolean;
+  /** The offset at which that begins; `undefined` if it is not known. */
+  start: number | undefined;
 }
 
 /** Matches HTML that begins with a part of a table, and so can be meant for a table only. */
@@ -35,7 +37,7 @@ const tablePart = /^\s*<(?:caption|col|colgroup|tbody|td|tfoot|th|thead|tr)[\s/>
  */
 export function leftOpen(html: string, before = ''): LeftOpen | undefined {
   // A final `<` would open a tag with the page's next letter.
-  if (html.endsWith('<')) return lost(openConstructs['eof-in-tag']);
+  if (html.endsWith('<')) return lost(openConstructs['eof-in-tag'], html.length - 1);
 
   const whole = before + html;
   const isHiding = ({ tagName, sourceCodeLocation: location }: ParsedElement) =>
@@ -48,38 +50,68 @@ export function leftOpen(html: string, before = ''): LeftOpen | undefined {
   if (rest) {
     const ancestors = ancestorsOf(rest);
     const hiding = ancestors.findLast(isHiding);
-    if (hiding) return lost(`<${hiding.tagName}>`);
-    const names = [...leftContainers(html, before), ...leftFormatting(ancestors, html, before)];
+    if (hiding) return lost(`<${hiding.tagName}>`, offsetOf(hiding, before.length));
+    const open = [...leftContainers(html, before), ...leftFormatting(ancestors, html, before)];
+    if (open.length === 0) return undefined;
     // The parser may have copied an element.
-    const tags = [...new Set(names)].map((name) => `<${name}>`);
-    return names.length > 0 ? { what: tags.join(' and '), isLost: false } : undefined;
+    const tags = new Set(open.map(({ name }) => `<${name}>`));
+    const starts = open.flatMap(({ start }) => start ?? []);
+    return {
+      what: [...tags].join(' and '),
+      isLost: false,
+      start: starts.length > 0 ? Math.min(...starts) : undefined,
+    };
   }
 
   const errors: string[] = [];
   const elements = elementsOf(whole, { errors });
   const construct = errors.map((code) => openConstructs[code]).find(Boolean);
-  if (construct) return lost(construct);
+  if (construct) return lost(construct, constructStart(html, elements, before.length));
   const open = elements.findLast((element) => isHiding(element) && !element.sourceCodeLocation?.endTag);
-  if (open) return lost(`<${open.tagName}>`);
+  if (open) return lost(`<${open.tagName}>`, offsetOf(open, before.length));
   // A <noscript> or a <select> around the content may drop the element although nothing is open.
   return before === '' ? lost('a comment or a tag') : undefined;
 }
 
-const lost = (what = ''): LeftOpen => ({ what, isLost: true });
+const lost = (what = '', start?: number): LeftOpen => ({ what, isLost: true, start });
+
+/** An element that is left open, and the offset at which it begins in the HTML. */
+interface LeftOpenElement {
+  name: string;
+  start: number | undefined;
+}
+
+/** @param shift the length of the start tags before the HTML, which the parser's offsets include */
+function offsetOf({ sourceCodeLocation: location }: ParsedElement, shift: number): number | undefined {
+  return location ? location.startOffset - shift : undefined;
+}
+
+/** Finds where a comment or a tag begins that has no end: behind the last tag that has one. */
+function constructStart(html: string, elements: readonly ParsedElement[], shift: number): number | undefined {
+  const ends = elements.flatMap(({ sourceCodeLocation: location }) =>
+    [location?.startTag, location?.endTag].flatMap((tag) => tag?.endOffset ?? []),
+  );
+  const lastEnd = ends.reduce((last, end) => Math.max(last, end - shift), 0);
+  const closedOrNot = html.slice(lastEnd).matchAll(/<!--[\s\S]*?-->|<(?=[a-z/!?])/gi);
+  const open = closedOrNot.find(([text]) => text === '<');
+  return open && lastEnd + open.index;
+}
 
 /** Names the formatting elements around the rest of the page. No context has any, so they are of the HTML. */
-function leftFormatting(ancestors: ParsedElement[], html: string, before: string): string[] {
+function leftFormatting(ancestors: ParsedElement[], html: string, before: string): LeftOpenElement[] {
   // In SVG, elements with these names are others. Parts of a table are not put where these contexts are.
   if (before === '<svg>' || (tablePart.test(html) && /foreign|math/.test(before))) return [];
-  const names = ancestors.map(({ tagName }) => tagName);
-  return names.filter((name) => formattingElements.has(name)).reverse();
+  return ancestors
+    .filter(({ tagName }) => formattingElements.has(tagName))
+    .map((element) => ({ name: element.tagName, start: offsetOf(element, before.length) }))
+    .reverse();
 }
 
 /**
  * Names what the end of the element around the HTML does not close, or what makes browsers ignore a `<form>`
  * behind it. Tried where the HTML is put among other elements.
  */
-function leftContainers(html: string, before: string): string[] {
+function leftContainers(html: string, before: string): LeftOpenElement[] {
   if (before !== '') return [];
   const start = '<div>';
   const form = start.length + html.length + '</div>'.length;
@@ -97,7 +129,7 @@ function leftContainers(html: string, before: string): string[] {
   );
   if (isInForm && !around) return [];
   const open = elements.findLast((element) => isContainer(element) && isOpen(element));
-  return open ? [open.tagName] : [];
+  return open ? [{ name: open.tagName, start: offsetOf(open, start.length) }] : [];
 }
 
 /** The elements around an element, the innermost first. */

@@ -2,6 +2,8 @@ import { paramsObject, type SnippetRequest } from '../client/snippet-request.ts'
 import type { SnippetContent } from '../embed/replace-embeds.ts';
 import { runsAsUrl } from '../embed/syntax.ts';
 import { SiteError } from '../failures/errors.ts';
+import { nameSnippet } from '../failures/name-snippet.ts';
+import { type ContentFlaw, type SnippetFlaw, toSnippetFlaw } from '../failures/snippet-warning.ts';
 import { textOf } from '../markup/text-of.ts';
 import type { HtmlRules } from '../settings/options.ts';
 import { reasonOf } from '../text/clean-text.ts';
@@ -15,10 +17,10 @@ import { hasOnlyOrdinaryTags } from './ordinary-tags.ts';
 
 /** A snippet's content, ready to be inlined. */
 export interface PreparedSnippet extends SnippetContent {
-  /** Flaws of the content that do not fail the build: whole sentences that begin with "Snippet 42". */
-  warnings: string[];
+  /** Flaws of the content that do not fail the build. */
+  flaws: SnippetFlaw[];
   /** What a policy as Astro writes it blocks, for content that is on no page whose policies are known. */
-  policyWarnings?: string[];
+  policyFlaws?: SnippetFlaw[];
   /** What of the HTML a Content Security Policy may block; `undefined` if there is none. */
   inlineCode: InlineCode | undefined;
   /** The HTML for files that are no pages, if it differs: images keep their own URLs there. */
@@ -55,7 +57,7 @@ const maxTags = 100_000;
  * @throws SiteError `sanitize-failed`, `too-many-tags`, `script-refused` or `left-open`
  */
 export async function prepareSnippet(
-  { content }: { content: string },
+  { content, name }: { content: string; name?: string | undefined },
   { request, asHtml, asUrl, inTemplate }: SnippetDisplay,
   rules: ContentRules,
 ): Promise<PreparedSnippet> {
@@ -64,7 +66,7 @@ export async function prepareSnippet(
   const url = asUrl ? urlOf(text, request, rules) : undefined;
 
   const tagCount = sanitized.split('<').length - 1;
-  if (!asHtml || tagCount === 0) return { html: sanitized, text, url, warnings: [], inlineCode: undefined };
+  if (!asHtml || tagCount === 0) return { html: sanitized, text, url, flaws: [], inlineCode: undefined };
   if (tagCount > maxTags) throw new SiteError('too-many-tags', `has more than ${maxTags} tags.`, request.id);
 
   const linked = rules.links ? adaptLinks(sanitized, rules.links) : sanitized;
@@ -79,18 +81,23 @@ export async function prepareSnippet(
   }
 
   const leftOpen = await findLeftOpen(html, rules);
-  const open = leftOpen && describeOpen(leftOpen);
-  if (open && rules.strict) throw new SiteError('left-open', open, request.id);
+  if (leftOpen && rules.strict) throw new SiteError('left-open', describeOpen(leftOpen), request.id);
+  const flaws: ContentFlaw[] = [
+    ...localized.flaws.map((text): ContentFlaw => ({ code: 'image-not-copied', text })),
+    ...(leftOpen ? [openFlaw(leftOpen, html, content)] : []),
+  ];
 
   const inlineCode = await inlineCodeOf(html);
   const presumed = rules.policy === 'none' ? [] : describeBlocked({ inlineCode }, undefined, rules.policy);
-  const sentence = (flaw: string) => `Snippet ${request.id} ${flaw}`;
+  const policyFlaws = presumed.map((text): ContentFlaw => ({ code: 'blocked-by-policy', text }));
+  const subject = nameSnippet({ id: request.id, name });
+  const toFlaw = (flaw: ContentFlaw) => toSnippetFlaw(subject, flaw);
   return {
     html,
     text,
     url,
-    warnings: [...localized.flaws, ...(open ? [open] : [])].map(sentence),
-    policyWarnings: presumed.map(sentence),
+    flaws: flaws.map(toFlaw),
+    policyFlaws: policyFlaws.map(toFlaw),
     inlineCode,
     leavesOpen: leftOpen?.isLost || undefined,
     classes: rules.classes ? classesIn(html) : undefined,
@@ -167,6 +174,21 @@ export const describeOpen = ({ what, isLost }: LeftOpen): string =>
   isLost
     ? `leaves ${what} open, which swallows the rest of the page.`
     : `leaves ${what} open, which browsers continue in the rest of the page.`;
+
+/** The flaw of HTML that leaves something open. Its line is known if the site's rules have removed no lines. */
+function openFlaw(leftOpen: LeftOpen, html: string, content: string): ContentFlaw {
+  const hasSameLines = lineCount(html) === lineCount(content);
+  return {
+    code: 'left-open',
+    text: describeOpen(leftOpen),
+    line: hasSameLines && leftOpen.start !== undefined ? lineAt(html, leftOpen.start) : undefined,
+  };
+}
+
+const lineCount = (text: string) => text.split('\n').length;
+
+/** The number of the line, from 1, that has the character at an offset. */
+const lineAt = (text: string, offset: number) => lineCount(text.slice(0, offset));
 
 /**
  * Matches HTML that may hold inline code: elements, attributes, or what a browser may read as `javascript:`. Any page

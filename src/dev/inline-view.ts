@@ -6,6 +6,7 @@ import { describeNote, type InvalidEmbed } from '../failures/embed-notes.ts';
 import { UserError, userError } from '../failures/errors.ts';
 import { throwFailures } from '../failures/failure-report.ts';
 import { failureWarnings } from '../failures/failure-warnings.ts';
+import { warningLines } from '../failures/snippet-warning.ts';
 import { panelSnippets } from '../inlining/edit-links/edit-links.ts';
 import { pageInliner } from '../inlining/inline-page.ts';
 import type { SnippetSession } from '../integration/snippet-session.ts';
@@ -158,10 +159,10 @@ function contentsOf(shownUses: readonly ShownUse[]): FetchedSnippets {
 
 /** Warns of embeds that may not work where they are on the page. */
 function warnOfPage({ rendered, search, lines, embeds }: View, snippets: FetchedSnippets): void {
-  const nestings = new NestingWarnings((key) => snippets.get(key)?.html, search.whereWritten);
+  const nestings = new NestingWarnings(snippets);
   nestings.add(rendered.path, rendered.bytes, embeds);
   for (const warning of search.headingWarnings(embeds)) lines.warn(warning);
-  for (const warning of nestings.warnings()) lines.warn(warning);
+  for (const warning of warningLines(nestings.list, search.whereWritten)) lines.warn(warning);
 }
 
 /** @throws UserError with one report of all failures, unless children are shown instead */

@@ -109,8 +109,10 @@ export class SnippetMemory {
     const start = systemClock.now();
     try {
       const content = await this.#fetch(snippet);
-      const { html, warnings, policyWarnings = [] } = content;
-      if (html !== snippet.content?.html) [...warnings, ...policyWarnings].forEach(this.#warn);
+      const { html, flaws, policyFlaws = [] } = content;
+      if (html !== snippet.content?.html) {
+        for (const { message, code } of [...flaws, ...policyFlaws]) this.#warn(`${message} [${code}]`);
+      }
       Object.assign(snippet, { content, error: content.error, checkedAt: content.fetchedAt ?? Date.now() });
     } catch (error) {
       if (!isSnippetFailure(error)) throw error;

@@ -1,10 +1,9 @@
 import { SnippetError } from '../client/snippet-error.ts';
-import type { SnippetRequest } from '../client/snippet-request.ts';
-import { cleanText } from '../text/clean-text.ts';
 import { count } from '../text/format.ts';
 import type { PlaceOf } from './embed-notes.ts';
 import { errorTable } from './error-table.ts';
 import type { SnippetFailure } from './errors.ts';
+import { nameSnippet } from './name-snippet.ts';
 import { listPlaces, type PlacedRequest } from './places.ts';
 
 /** A request that failed, and the places that need its snippet. */
@@ -12,6 +11,8 @@ export interface FailedSnippet extends PlacedRequest {
   error: SnippetFailure;
   /** When the last good content was fetched, if pages show that, in milliseconds since the epoch. */
   fetchedAt?: number;
+  /** The name that people gave the snippet, if it is known. */
+  name?: string | undefined;
 }
 
 /** Where a snippet was shown in the last build: names of files and collection entries. Empty if it was not. */
@@ -39,7 +40,7 @@ export function describeByCause(
     const hasOneReason = group.every(({ error }) => failureReason(error) === failureReason(first.error));
     const title = hasOneReason ? undefined : errorTable[first.error.code].title;
     const examples = group.slice(0, maxExamples).map((failure) => {
-      const example = `${nameSnippet(failure.request)} on ${describePlaces(failure, placeOf)}`;
+      const example = `${nameFailed(failure)} on ${describePlaces(failure, placeOf)}`;
       return hasOneReason ? example : `${example}: ${failureReason(failure.error)}`;
     });
 
@@ -61,14 +62,8 @@ function isAnswer(error: SnippetFailure): error is SnippetError {
   return error instanceof SnippetError && error.status !== undefined && error.title !== undefined;
 }
 
-const maxParamsLength = 80;
-
-/** The name of a snippet in messages: its id, and the beginning of its params. */
-export function nameSnippet({ id, params = '' }: SnippetRequest): string {
-  const clean = cleanText(params);
-  const shortened = clean.length > maxParamsLength ? `${clean.slice(0, maxParamsLength - 1)}…` : clean;
-  return `Snippet ${id} ${shortened}`.trimEnd();
-}
+/** The name of a failed snippet in messages. */
+export const nameFailed = ({ request, name }: FailedSnippet): string => nameSnippet({ ...request, name });
 
 /** The places in the output that need a snippet, and where its embed is written in the source. */
 export const describePlaces = ({ request, places }: PlacedRequest, placeOf?: PlaceOf): string =>

@@ -7,7 +7,7 @@ import {
   failureReason,
   indented,
   maxExamples,
-  nameSnippet,
+  nameFailed,
   paragraph,
 } from './describe-failures.ts';
 import type { InvalidEmbed, PlaceOf } from './embed-notes.ts';
@@ -44,10 +44,11 @@ export function throwFailures(failures: Failures): void {
     .filter(({ places }) => places.length > 0);
   if (reported.length + embeds.length === 0) return;
 
-  const describe = ({ request, error, places }: FailedSnippet) => {
+  const describe = (failure: FailedSnippet) => {
+    const { request, error, places } = failure;
     const earlier = error.code === 'not-found' ? earlierPlaces?.(request.id) : undefined;
     const lines = [`on ${listPlaces(places)}`, placeOf?.({ id: String(request.id) }), adviseOnGone(earlier)];
-    return paragraph(nameSnippet(request), failureReason(error), error, lines);
+    return paragraph(nameFailed(failure), failureReason(error), error, lines);
   };
   const endOfGroup = (group: readonly FailedSnippet[]) => {
     const gone = group.filter(

@@ -1,21 +1,31 @@
-import { SnippetError } from '../client/snippet-error.ts';
+import { describeFailure, SnippetError } from '../client/snippet-error.ts';
 import { formatDuration } from '../text/format.ts';
-import { describeByCause, describePlaces, type FailedSnippet, nameSnippet } from './describe-failures.ts';
+import { describeByCause, describePlaces, type FailedSnippet, nameFailed } from './describe-failures.ts';
 import type { PlaceOf } from './embed-notes.ts';
 import type { SnippetFailure } from './errors.ts';
+import { nameSnippet } from './name-snippet.ts';
 import type { PlacedRequest } from './places.ts';
+import { type SnippetFlaw, type SnippetWarning, WarningList } from './snippet-warning.ts';
 
 /** Warnings about failed snippets whose children, or last good content, are shown instead. */
 export function failureWarnings(failed: readonly FailedSnippet[], placeOf?: PlaceOf): string[] {
   const describe = (failure: FailedSnippet) => {
-    const { request, error } = failure;
-    // The message of an error of all snippets, such as a wrong key, names no snippet, so its name is added.
-    const isForAll = error instanceof SnippetError && error.snippetId === undefined;
-    const message = isForAll ? `${nameSnippet(request)}: ${error.reason}` : error.message;
-    const sentence = message.replace(/\.?$/, '.');
-    return `${sentence} ${shownInstead([failure])} on ${describePlaces(failure, placeOf)}. [${error.code}]`;
+    const sentence = sentenceOn(failure).replace(/\.?$/, '.');
+    return `${sentence} ${shownInstead([failure])} on ${describePlaces(failure, placeOf)}. [${failure.error.code}]`;
   };
   return describeByCause(failed, placeOf, describe, (group) => `\n${shownInstead(group)}.`);
+}
+
+/** The message of a snippet's error, with the name of the snippet. */
+function sentenceOn(failure: FailedSnippet): string {
+  const { request, error, name } = failure;
+  const subject = nameSnippet({ id: request.id, name });
+  if (!(error instanceof SnippetError)) return `${subject} ${error.reason}`;
+  // The message of an error of all snippets, such as a wrong key, names no snippet.
+  const isForAll = error.snippetId === undefined;
+  return isForAll
+    ? `${nameFailed(failure)}: ${error.reason}`
+    : describeFailure(subject, error.reason, error.variant);
 }
 
 /** The facts about a shown snippet that lead to warnings. */
@@ -24,29 +34,37 @@ export interface ShownContent {
   error?: SnippetFailure | undefined;
   /** The time at which the content was fetched, in milliseconds since the epoch. */
   fetchedAt?: number | undefined;
-  /** Flaws of the content, as sentences. */
-  warnings: readonly string[];
+  /** The name that people gave the snippet, if it is known. */
+  name?: string | undefined;
+  /** Flaws of the content. */
+  flaws: readonly SnippetFlaw[];
 }
 
-/**
- * Warnings about content that is shown: older content, and content with flaws.
- *
- * @param snippets what is shown, by the `key` of its request (id and params).
- */
-export function shownWarnings(
-  snippets: ReadonlyMap<string, ShownContent>,
+/** Shown contents by the keys of their requests (id and params). */
+type ShownContents = ReadonlyMap<string, ShownContent>;
+
+/** Warnings about older content that is shown instead of that of the service. */
+export function staleWarnings(
+  snippets: ShownContents,
   uses: readonly PlacedRequest[],
   placeOf?: PlaceOf,
 ): string[] {
-  const flaws = new Set<string>();
-  const stale: FailedSnippet[] = [];
-  for (const use of uses) {
-    const { error, fetchedAt = 0, warnings = [] } = snippets.get(use.request.key) ?? {};
-    if (error) stale.push({ ...use, error, fetchedAt });
-    // A snippet has the same flaw with other params, so a set keeps equal warnings once.
-    for (const warning of warnings) flaws.add(`${warning} It is on ${describePlaces(use, placeOf)}.`);
+  const stale = uses.flatMap((use): FailedSnippet[] => {
+    const { error, fetchedAt = 0, name } = snippets.get(use.request.key) ?? {};
+    return error ? [{ ...use, error, fetchedAt, name }] : [];
+  });
+  return failureWarnings(stale, placeOf);
+}
+
+/** Warnings about the flaws of contents that are shown. */
+export function flawWarnings(snippets: ShownContents, uses: readonly PlacedRequest[]): SnippetWarning[] {
+  const warnings = new WarningList();
+  for (const { request, places } of uses) {
+    for (const flaw of snippets.get(request.key)?.flaws ?? []) {
+      for (const place of places) warnings.add(flaw, { request, place });
+    }
   }
-  return [...failureWarnings(stale, placeOf), ...flaws];
+  return warnings.list;
 }
 
 /** Says that children, or the last good contents, are shown, with the age of the oldest content. */

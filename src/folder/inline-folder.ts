@@ -246,6 +246,7 @@ function toFolderSite(inlining: FolderInlining, { record, keptHashes }: LastRun)
       remember: true,
       isSuperseded: supersededBy(record),
       earlierPlaces: findEarlierPlaces(record),
+      recordedNames: record?.names,
     }),
   };
 }

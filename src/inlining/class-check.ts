@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { listNames, listPlaces } from '../failures/places.ts';
+import type { SnippetRequest } from '../client/snippet-request.ts';
+import { nameSnippet } from '../failures/name-snippet.ts';
+import { listNames } from '../failures/places.ts';
+import { type SnippetWarning, toSnippetFlaw, WarningList } from '../failures/snippet-warning.ts';
 import { attributesOf, readAttribute, type Tag } from '../markup/tags.ts';
 import { walk } from '../markup/walk.ts';
 import type { FetchedSnippets } from '../snippets/snippet-fetcher.ts';
@@ -9,9 +12,18 @@ import type { InlinedPage } from './inline-page.ts';
 /** The classes of a style sheet; `undefined` for one outside the site, which may have any class. */
 type SheetClasses = ReadonlySet<string> | undefined;
 
+/** The classes of a snippet that no style sheet of some pages has. */
+interface MissingClasses {
+  request: SnippetRequest;
+  /** The name that people gave the snippet, if it is known. */
+  title: string | undefined;
+  names: Set<string>;
+  pages: Set<string>;
+}
+
 /**
  * Finds classes of snippets that no style sheet of their pages has a rule for: call `add` for each inlined
- * page, then `warnings`. A style sheet is read once, however many pages link to it.
+ * page, then `list`. A style sheet is read once, however many pages link to it.
  */
 export class ClassChecker {
   readonly #directory: string;
@@ -19,8 +31,8 @@ export class ClassChecker {
   readonly #knownClasses: readonly string[];
   /** The style sheets that pages link to, by their URLs. */
   readonly #sheets = new Map<string, SheetClasses>();
-  /** The names of missing classes, and the pages that miss them, by the ids of snippets. */
-  readonly #missing = new Map<number, { names: Set<string>; pages: Set<string> }>();
+  /** The names of missing classes, and the pages that miss them, by the keys of requests. */
+  readonly #missing = new Map<string, MissingClasses>();
 
   /** @param knownClasses the classes that CSS tools could read while Vite bundled */
   constructor(directory: string, base: string, knownClasses: readonly string[]) {
@@ -30,27 +42,39 @@ export class ClassChecker {
   }
 
   add(page: string, { bytes, embeds }: InlinedPage, snippets: FetchedSnippets): void {
-    const usedClasses = embeds.flatMap(({ format, request: { id, key } }) => {
-      const names = format.as === 'html' ? (snippets.get(key)?.classes ?? []) : [];
-      return names.map((name) => ({ id, name }));
+    const usedClasses = embeds.flatMap(({ format, request }) => {
+      const { classes = [], knownName: title } = snippets.get(request.key) ?? {};
+      return format.as === 'html' ? classes.map((name) => ({ request, title, name })) : [];
     });
     if (usedClasses.length === 0) return;
 
     const sheets = this.#sheetsOn(bytes.toString());
-    for (const { id, name } of usedClasses) {
+    for (const { request, title, name } of usedClasses) {
       if (sheets.some((sheet) => !sheet || sheet.has(name))) continue;
-      const { names, pages } = this.#missing.get(id) ?? { names: new Set(), pages: new Set() };
-      this.#missing.set(id, { names: names.add(name), pages: pages.add(page) });
+      const missing = this.#missing.get(request.key) ?? {
+        request,
+        title,
+        names: new Set(),
+        pages: new Set(),
+      };
+      missing.names.add(name);
+      missing.pages.add(page);
+      this.#missing.set(request.key, missing);
     }
   }
 
-  /** Makes one warning for each snippet that has classes without CSS. */
-  warnings(): string[] {
-    return [...this.#missing].map(([id, { names, pages }]) => {
+  /** The warnings: one for each snippet that has classes without CSS. */
+  get list(): SnippetWarning[] {
+    const warnings = new WarningList();
+    for (const { request, title, names, pages } of this.#missing.values()) {
       const isNew = [...names].some((name) => !this.#knownClasses.includes(name));
       const nextStep = isNew ? ' Build again: some of them were not known before.' : '';
-      return `Snippet ${id} has classes that no style sheet of ${listPlaces([...pages])} has: ${listNames([...names])}.${nextStep}`;
-    });
+      const text = `has classes that no style sheet of its pages has: ${listNames([...names])}.${nextStep}`;
+      const subject = nameSnippet({ id: request.id, name: title });
+      const flaw = toSnippetFlaw(subject, { code: 'class-without-css', text });
+      for (const place of pages) warnings.add(flaw, { request, place });
+    }
+    return warnings.list;
   }
 
   /** Finds the style sheets of a page, both linked and inline. */

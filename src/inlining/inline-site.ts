@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { headerPolicies } from '../content/csp.ts';
+import { type SnippetWarning, warningLines } from '../failures/snippet-warning.ts';
 import { forEachYielding } from '../files/turns.ts';
 import type { Manifest } from '../record/manifest.ts';
 import { NestingWarnings } from '../snippets/nesting-warnings.ts';
@@ -64,11 +65,11 @@ export async function inlineSnippets(
   });
 
   if (recorder.rules.policy === 'hash') for (const path of headers.withoutPage) warnOfHeaders(path, site);
-  for (const warning of [...(await site.fetcher.hostWarnings()), ...pageWarnings.list()])
+  for (const warning of [...(await site.fetcher.hostWarnings()), ...pageWarnings.lines()])
     site.logger.warn(warning);
   const hasEditLinks = recorder.linked !== undefined;
   if (scanned.files.length > 0) logSummary(site, scanned, snippets, counts, hasEditLinks);
-  return recorder.finish();
+  return recorder.finish(pageWarnings.aboutSnippets);
 }
 
 /** Warns of headers whose page is unknown: the code of snippets on that page may be blocked. */
@@ -110,7 +111,7 @@ class PageWarnings {
     this.#policies = new PolicyWarnings(snippets, { rule: settings.policy, site: urls.site });
     this.#snippets = snippets;
     this.#feeds = feeds;
-    this.#nestings = new NestingWarnings((key) => snippets.get(key)?.html, astro?.search.whereWritten);
+    this.#nestings = new NestingWarnings(snippets);
     this.#classes = astro?.classes && new ClassChecker(directory, urls.base, astro.classes.written);
   }
 
@@ -123,14 +124,18 @@ class PageWarnings {
     for (const embed of embeds) if (embed.inHeading) this.#embedsInHeadings.push(embed);
   }
 
-  list(): string[] {
+  /** The warnings about snippets where they stand. */
+  get aboutSnippets(): SnippetWarning[] {
+    return [...this.#nestings.list, ...this.#policies.list, ...(this.#classes?.list ?? [])];
+  }
+
+  /** All warnings, as lines of a log. */
+  lines(): string[] {
     const search = this.#site.astro?.search;
     return [
       ...(search?.headingWarnings(this.#embedsInHeadings) ?? []),
       ...(search?.imageWarnings() ?? []),
-      ...this.#nestings.warnings(),
-      ...this.#policies.list(search?.whereWritten),
-      ...(this.#classes?.warnings() ?? []),
+      ...warningLines(this.aboutSnippets, search?.whereWritten),
       ...(this.#feeds?.warnings() ?? []),
     ];
   }

@@ -1,7 +1,6 @@
 import { describeBlocked, isRestricted, type RestrictedContent } from '../content/blocked.ts';
-import { describePlaces } from '../failures/describe-failures.ts';
-import type { PlaceOf } from '../failures/embed-notes.ts';
-import type { PlacedRequest } from '../failures/places.ts';
+import { nameSnippet } from '../failures/name-snippet.ts';
+import { type SnippetWarning, toSnippetFlaw, WarningList } from '../failures/snippet-warning.ts';
 import type { HtmlRules } from '../settings/options.ts';
 import type { InlinedPage } from './inline-page.ts';
 
@@ -12,15 +11,19 @@ export interface PolicyContext {
   site?: string | undefined;
 }
 
+/** A snippet that policies may restrict, with its name if that is known. */
+interface RestrictedSnippet extends RestrictedContent {
+  knownName?: string | undefined;
+}
+
 /** Warns of what the Content Security Policies of pages block of the snippets there. */
 export class PolicyWarnings {
-  readonly #snippets: ReadonlyMap<string, RestrictedContent>;
+  readonly #snippets: ReadonlyMap<string, RestrictedSnippet>;
   readonly #context: PolicyContext;
-  /** Where each flaw, a whole sentence, was found. */
-  readonly #places = new Map<string, PlacedRequest>();
+  readonly #warnings = new WarningList();
 
   /** @param snippets the snippets to warn of, by the keys of their requests */
-  constructor(snippets: ReadonlyMap<string, RestrictedContent>, context: PolicyContext) {
+  constructor(snippets: ReadonlyMap<string, RestrictedSnippet>, context: PolicyContext) {
     this.#snippets = snippets;
     this.#context = context;
   }
@@ -32,18 +35,15 @@ export class PolicyWarnings {
     for (const { request, format } of embeds) {
       const snippet = format.as === 'text' ? undefined : this.#snippets.get(request.key);
       if (!snippet || !isRestricted(snippet)) continue;
-      for (const flaw of describeBlocked(snippet, policies, rule, site)) {
-        const sentence = `Snippet ${request.id} ${flaw}`;
-        const found = this.#places.get(sentence) ?? { request, places: [], placesWithoutChildren: [] };
-        this.#places.set(sentence, found);
-        if (found.places.at(-1) !== name) found.places.push(name);
+      const subject = nameSnippet({ id: request.id, name: snippet.knownName });
+      for (const text of describeBlocked(snippet, policies, rule, site)) {
+        const flaw = toSnippetFlaw(subject, { code: 'blocked-by-policy', text });
+        this.#warnings.add(flaw, { request, place: name });
       }
     }
   }
 
-  list(placeOf?: PlaceOf): string[] {
-    return [...this.#places].map(
-      ([sentence, places]) => `${sentence} It is on ${describePlaces(places, placeOf)}.`,
-    );
+  get list(): SnippetWarning[] {
+    return this.#warnings.list;
   }
 }

@@ -1,10 +1,12 @@
 import { hashSource } from '../content/csp.ts';
+import type { SnippetWarning } from '../failures/snippet-warning.ts';
 import { hashOf } from '../record/hash-of.ts';
 import {
   type Manifest,
   type RecordedFile,
   type RecordedSnippet,
   toRecordedContent,
+  toRecordedFlaws,
   toSnapshot,
 } from '../record/manifest.ts';
 import { PackWriter } from '../record/pack.ts';
@@ -40,6 +42,7 @@ export class SiteRecorder {
         asText: !asHtml || undefined,
         asUrl: asUrl || undefined,
         inTemplate: inTemplate || undefined,
+        flaws: toRecordedFlaws(snippet?.flaws),
       };
     });
     this.#uses = uses;
@@ -54,6 +57,7 @@ export class SiteRecorder {
       environment: astro?.environment,
       rules: recordedRules(settings),
       classes: astro?.classes?.written,
+      names: fetcher.names.ofAll(uses.map(({ request }) => request.id)),
       linked,
       snippets: recordedSnippets,
       previous: previousManifest && toSnapshot(previousManifest),
@@ -94,8 +98,18 @@ export class SiteRecorder {
     this.#record.files.push(file);
   }
 
-  /** Completes the pack. @returns the manifest, not yet written. */
-  finish(): Manifest {
+  /**
+   * Completes the pack.
+   *
+   * @param warnings what is wrong with snippets where they stand on pages
+   * @returns the manifest, not yet written.
+   */
+  finish(warnings: readonly SnippetWarning[]): Manifest {
+    for (const [key, ofSnippet] of Map.groupBy(warnings, ({ request }) => request.key)) {
+      const recorded = this.#record.snippets[this.#indexes.get(key) ?? -1];
+      const flaws = toRecordedFlaws(undefined, ofSnippet) ?? [];
+      if (recorded) recorded.flaws = [...(recorded.flaws ?? []), ...flaws];
+    }
     const ids = this.#record.snippets.map(({ id }) => id);
     this.#record.editUrls = recordedEditUrls(this.#settings, ids);
     this.#record.pack = this.#pack.finish();
@@ -104,7 +118,7 @@ export class SiteRecorder {
 
   #addEntry({ collection, entry, request, snippet }: CollectedSnippet) {
     const content = toRecordedContent(snippet);
-    const index = this.#indexOf({ ...request, content });
+    const index = this.#indexOf({ ...request, content, flaws: toRecordedFlaws(snippet.flaws) });
     this.#record.collections.push({ collection, entry, snippet: index, content: content.hash });
   }
 

@@ -125,6 +125,7 @@ async function openBuildFetcher(session: SnippetSession, output: BuildOutput): P
     remember: true,
     isSuperseded: supersededBy(previousManifest),
     earlierPlaces: findEarlierPlaces(previousManifest),
+    recordedNames: previousManifest?.names,
   });
   return { fetcher, previousManifest };
 }

@@ -2,12 +2,15 @@ import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { Variant } from '../client/variants.ts';
 import type { ImageUse } from '../content/images.ts';
 import type { CollectionEntry } from '../failures/places.ts';
+import type { SnippetFlaw, SnippetWarning } from '../failures/snippet-warning.ts';
 import type { EnvironmentFiles } from '../settings/environment.ts';
 import type { HtmlRules } from '../settings/options.ts';
 import type { ImageSettings, Settings } from '../settings/settings.ts';
 import type { SiteUrls } from '../settings/site-urls.ts';
 import type { KeptAnswer } from '../snippets/answer-cache.ts';
 import type { FetchedSnippet } from '../snippets/snippet-fetcher.ts';
+import type { RecordedNames } from '../snippets/snippet-names.ts';
+import { cleanLines } from '../text/clean-text.ts';
 import { containsKnownKey } from '../text/known-keys.ts';
 import { hashOf } from './hash-of.ts';
 
@@ -45,6 +48,8 @@ export interface Manifest {
   classes?: readonly string[] | undefined;
   /** Where snippets are edited, by their ids, for `report`; absent without the option `editUrl`. */
   editUrls?: Readonly<Record<string, string>> | undefined;
+  /** The names of snippets, by their ids, as far as they are known. */
+  names?: RecordedNames | undefined;
   /** The edit links of pages, by the ids of snippets; absent if pages have none. */
   linked?: Readonly<Record<string, EditLink>> | undefined;
   /** The file with the pages as they were generated; absent if no page shows a snippet. */
@@ -114,6 +119,14 @@ export interface RecordedSnippet extends SnippetRequest {
   asUrl?: true | undefined;
   /** Whether an embed is in a script with a template. */
   inTemplate?: true | undefined;
+  /** What is wrong with the content, although pages show it; absent if nothing is known to be. */
+  flaws?: readonly RecordedFlaw[] | undefined;
+}
+
+/** A flaw of a snippet that did not fail the build. */
+export interface RecordedFlaw extends SnippetFlaw {
+  /** The files where the snippet has the flaw; absent if the flaw is in the content, wherever that is shown. */
+  files?: readonly string[] | undefined;
 }
 
 /** The content of a snippet, as it was fetched. */
@@ -235,6 +248,20 @@ export function toRecordedContent(snippet: FetchedSnippet, name?: string): Recor
     images,
     classes,
   };
+}
+
+/** The flaws to record of a snippet: those of its content, and those where it stands on pages. */
+export function toRecordedFlaws(
+  contentFlaws: readonly SnippetFlaw[] = [],
+  onPages: readonly SnippetWarning[] = [],
+): RecordedFlaw[] | undefined {
+  const flaws = [
+    ...contentFlaws.map(({ code, message, line }) => ({ code, message: cleanLines(message), line })),
+    ...onPages.map(({ code, message, line, places }) => {
+      return { code, message: cleanLines(message), line, files: places };
+    }),
+  ];
+  return flaws.length > 0 ? flaws : undefined;
 }
 
 /** What the next manifest keeps of this one, as its `previous`. */

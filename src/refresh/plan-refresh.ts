@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { userError } from '../failures/errors.ts';
 import { entryName, listPlaces } from '../failures/places.ts';
+import type { SnippetWarning } from '../failures/snippet-warning.ts';
 import { fileKind } from '../files/file-kind.ts';
 import { pathFrom } from '../files/paths.ts';
 import { isTemporary } from '../files/write.ts';
@@ -29,7 +30,7 @@ export interface RefreshPlan extends OutputComparison {
   /** Files that were made from these pages, such as a search index: a refresh does not write them. */
   derivedFiles: DerivedFile[];
   /** Warnings of what the policies of these pages block, and of what does not fit where it stands on them. */
-  warnings: string[];
+  warnings: SnippetWarning[];
 }
 
 /** A page to write. */
@@ -69,7 +70,7 @@ export async function planRefresh(site: SiteToRefresh): Promise<RefreshPlan> {
     planner.add(pageToRemake);
   }
   planner.refuseKey();
-  plan.warnings = planner.warnings();
+  plan.warnings = planner.warnings;
   // A page that another program changed needs a build if it has to be made again, else only a warning.
   const namesToRemake = new Set(pagesToRemake.map(({ page }) => page.name));
   plan.modified = comparison.modified.filter((name) => !namesToRemake.has(name));
@@ -124,7 +125,7 @@ class PagePlanner {
     this.#plan = plan;
     this.#makePage = pageMaker(site);
     const changed = changedSnippets(site);
-    this.#nestingWarnings = new NestingWarnings((key) => changed.get(key)?.html);
+    this.#nestingWarnings = new NestingWarnings(changed);
     this.#policyWarnings = new PolicyWarnings(changed, {
       rule: site.manifest.rules.policy,
       site: site.manifest.urls?.site,
@@ -178,8 +179,8 @@ class PagePlanner {
     return !this.#refuseOtherCopies(page, plannedPage.copies, [currentBytes, plannedPage.makeBytes()]);
   }
 
-  warnings(): string[] {
-    return [...this.#nestingWarnings.warnings(), ...this.#policyWarnings.list()];
+  get warnings(): SnippetWarning[] {
+    return [...this.#nestingWarnings.list, ...this.#policyWarnings.list];
   }
 
   /** @throws UserError if a page of the plan would contain the API key */

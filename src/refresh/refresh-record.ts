@@ -1,8 +1,14 @@
 import { type FileStats, toFileState } from '../output/file-states.ts';
 import { type Contents, displayedHash, findStaleSnippets } from '../record/changes.ts';
-import { type Manifest, type RecordedFile, type RecordedSnippet, toSnapshot } from '../record/manifest.ts';
-import type { PlannedPage } from './plan-refresh.ts';
-import type { SiteToRefresh } from './site-to-refresh.ts';
+import {
+  type Manifest,
+  type RecordedFile,
+  type RecordedSnippet,
+  toRecordedFlaws,
+  toSnapshot,
+} from '../record/manifest.ts';
+import type { PlannedPage, RefreshPlan } from './plan-refresh.ts';
+import { changedSnippets, type SiteToRefresh } from './site-to-refresh.ts';
 
 /**
  * The record during a refresh: has the new hashes of all pages before the first is written, and then notes
@@ -18,10 +24,11 @@ export class RefreshRecord {
 
   /** @param hasCommand whether a command (`--after`) makes files from the pages afterwards */
   constructor(
-    { manifest, currentContents, linked }: SiteToRefresh,
-    pages: readonly PlannedPage[],
+    site: SiteToRefresh,
+    { pages, warnings }: Pick<RefreshPlan, 'pages' | 'warnings'>,
     hasCommand: boolean,
   ) {
+    const { manifest, currentContents, linked, names } = site;
     const written = snippetsOnPages(pages);
     // If no written page shows a snippet, its recorded content stays, as the site does not show a newer one.
     const contents = manifest.snippets.map(({ content }, index) =>
@@ -34,15 +41,26 @@ export class RefreshRecord {
       this.#update(page, { copies: page.copies, expectedHashes });
     }
 
+    const changed = changedSnippets(site);
+    const warningsByKey = Map.groupBy(warnings, ({ request }) => request.key);
     const toRefreshedSnippet = (recorded: RecordedSnippet, index: number): RecordedSnippet => {
       const content = contents[index];
-      return written.has(index) ? { ...recorded, content, missing: content ? undefined : true } : recorded;
+      if (!written.has(index)) return recorded;
+      const snippet = changed.get(recorded.key);
+      const flaws = snippet && toRecordedFlaws(snippet.flaws, warningsByKey.get(recorded.key));
+      return {
+        ...recorded,
+        content,
+        missing: content ? undefined : true,
+        flaws: snippet || !content ? flaws : recorded.flaws,
+      };
     };
     this.manifest = {
       ...manifest,
       afterPending: hasCommand || undefined,
       refreshedAt: new Date().toISOString(),
       linked,
+      names,
       snippets: manifest.snippets.map(toRefreshedSnippet),
       previous: toSnapshot(manifest),
       files,

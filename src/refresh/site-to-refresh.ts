@@ -23,6 +23,8 @@ interface GeneratedPages {
 /** A built site, by its manifest, and the current snippets of the service. */
 export interface SiteToRefresh extends GeneratedPages {
   fetched: FetchedSnippets;
+  /** The names of snippets, as far as they are known now. */
+  names: Manifest['names'];
   /** The current contents, as a manifest records them. */
   currentContents: Contents;
   /** The folder from which messages show paths. */

@@ -31,13 +31,13 @@ import type { SiteToRefresh } from './site-to-refresh.ts';
  */
 export async function writeRefresh(
   site: SiteToRefresh,
-  { pages }: RefreshPlan,
+  { pages, warnings }: RefreshPlan,
   hasCommand: boolean,
 ): Promise<{ leftAlone: PageToBuild[]; otherOwners: string[] }> {
   const { recordFile, manifest } = site;
   await writePageImages(site, pages);
 
-  const record = new RefreshRecord(site, pages, hasCommand);
+  const record = new RefreshRecord(site, { pages, warnings }, hasCommand);
   writeManifest(recordFile, record.manifest);
 
   const leftAlone: PageToBuild[] = [];

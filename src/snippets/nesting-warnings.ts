@@ -1,63 +1,61 @@
 import { type Nesting, nestings, nestingsIn } from '../embed/nesting.ts';
-import type { PlaceOf } from '../failures/embed-notes.ts';
+import { nameSnippet } from '../failures/name-snippet.ts';
+import {
+  type ContentFlaw,
+  type SnippetWarning,
+  toSnippetFlaw,
+  WarningList,
+} from '../failures/snippet-warning.ts';
 import { lineFinder } from '../files/lines.ts';
-import { andMore } from './embed-messages.ts';
 import type { FileEmbed } from './read-embeds.ts';
 
-/** Where a snippet does not fit into an element around its embeds: the file and line of the first one. */
-interface Misfit {
-  id: number;
-  nesting: Nesting;
-  first: string;
-  others: number;
+/** The content of a snippet as pages show it, with the snippet's name if that is known. */
+export interface NestedSnippet {
+  html: string;
+  knownName?: string | undefined;
 }
 
 /** Warns about snippets inside elements in which browsers do not leave them, such as a link in a link. */
 export class NestingWarnings {
-  readonly #htmlOf: (key: string) => string | undefined;
-  readonly #placeOf: PlaceOf | undefined;
+  readonly #snippets: ReadonlyMap<string, NestedSnippet>;
   /** What is in a snippet's content, by the key of its request. */
   readonly #contents = new Map<string, readonly Nesting[]>();
-  /** By the snippet's id and what the flaw is. */
-  readonly #misfits = new Map<string, Misfit>();
+  readonly #warnings = new WarningList();
 
-  /** @param htmlOf the content of a snippet as pages show it, by the key of its request */
-  constructor(htmlOf: (key: string) => string | undefined, placeOf?: PlaceOf) {
-    this.#htmlOf = htmlOf;
-    this.#placeOf = placeOf;
+  /** @param snippets the snippets to warn of, by the keys of their requests */
+  constructor(snippets: ReadonlyMap<string, NestedSnippet>) {
+    this.#snippets = snippets;
   }
 
-  add(name: string, page: Buffer, embeds: readonly FileEmbed[]): void {
+  add(place: string, page: Buffer, embeds: readonly FileEmbed[]): void {
+    const lineOf = lineFinder(page);
     for (const { request, start, format, around, paragraph } of embeds) {
-      if (around.length === 0 || format.as !== 'html') continue;
-      const { id, key } = request;
-      const content = this.#contentOf(key);
+      const snippet = this.#snippets.get(request.key);
+      if (!snippet || around.length === 0 || format.as !== 'html') continue;
+      const content = this.#nestingsOf(request.key, snippet.html);
+      const subject = nameSnippet({ id: request.id, name: snippet.knownName });
       for (const nesting of around) {
         // A `paragraph` contains nothing but the embed, so a block replaces it, and needs no warning.
         const isReplaced = nesting === nestings.blockInParagraph && paragraph;
         if (isReplaced || !content.includes(nesting)) continue;
-
-        const misfit = this.#misfits.get(`${id} ${nesting.message}`);
-        if (misfit) misfit.others += 1;
-        else {
-          const first = `${name}:${lineFinder(page)(start)}`;
-          this.#misfits.set(`${id} ${nesting.message}`, { id, nesting, first, others: 0 });
-        }
+        const flaw = toSnippetFlaw(subject, nestingFlaw(nesting));
+        this.#warnings.add(flaw, { request, place, line: lineOf(start) });
       }
     }
   }
 
-  /** The warnings, one for each snippet and flaw, with its first place. */
-  warnings(): string[] {
-    return [...this.#misfits.values()].map(({ id, nesting, first, others }) => {
-      const source = this.#placeOf?.({ id: String(id) });
-      return `${first}${andMore(others)}: the content of snippet ${id} ${nesting.message}${source ? ` Snippet ${id} is ${source}.` : ''}`;
-    });
+  get list(): SnippetWarning[] {
+    return this.#warnings.list;
   }
 
-  #contentOf(key: string): readonly Nesting[] {
-    const content = this.#contents.get(key) ?? nestingsIn(this.#htmlOf(key) ?? '');
+  #nestingsOf(key: string, html: string): readonly Nesting[] {
+    const content = this.#contents.get(key) ?? nestingsIn(html);
     this.#contents.set(key, content);
     return content;
   }
 }
+
+const nestingFlaw = (nesting: Nesting): ContentFlaw => ({
+  code: nesting === nestings.blockInParagraph ? 'block-in-paragraph' : 'invalid-nesting',
+  text: nesting.message,
+});

@@ -4,17 +4,22 @@ import type { EarlierPlaces, FailedSnippet } from '../failures/describe-failures
 import type { InvalidEmbed, PlaceOf } from '../failures/embed-notes.ts';
 import { isSnippetFailure } from '../failures/errors.ts';
 import { throwFailures } from '../failures/failure-report.ts';
-import { failureWarnings, shownWarnings } from '../failures/failure-warnings.ts';
+import { failureWarnings, flawWarnings, staleWarnings } from '../failures/failure-warnings.ts';
 import { listPlaces } from '../failures/places.ts';
+import { warningLines } from '../failures/snippet-warning.ts';
 import type { RecordedImages, SiteImages } from '../images/site-images.ts';
 import { isWithoutKey, requireConnection, withoutKeyWarning } from '../settings/connection.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type Answer, AnswerSource, type AnswerSourceOptions } from './answers.ts';
+import { type RecordedNames, SnippetNames } from './snippet-names.ts';
 import { displayKey, type SnippetUse } from './snippet-use.ts';
 import { TimeLimit } from './time-limit.ts';
 
 /** An answer of the service, with its content prepared for pages. */
-export interface FetchedSnippet extends Answer, PreparedSnippet {}
+export interface FetchedSnippet extends Answer, PreparedSnippet {
+  /** The name of the snippet, as the service has sent it in this run or an earlier one. */
+  knownName?: string | undefined;
+}
 
 /** Snippets by the keys of their requests. */
 export type FetchedSnippets = ReadonlyMap<string, FetchedSnippet>;
@@ -33,6 +38,8 @@ export interface FetcherOptions extends AnswerSourceOptions {
   recordedImages?: RecordedImages;
   /** Where the last build has shown a snippet, for the report of one that is gone. */
   earlierPlaces?: EarlierPlaces;
+  /** The names of snippets that are on record. */
+  recordedNames?: RecordedNames | undefined;
 }
 
 /** How one call of `fetch` can be ended, shows its progress, and is reported. */
@@ -68,6 +75,7 @@ export class SnippetFetcher {
   /** Prepared answers, by how they are displayed, so that each answer is prepared once for each display. */
   readonly #prepared = new Map<string, WeakMap<Answer, Promise<FetchedSnippet>>>();
   readonly answers: AnswerSource;
+  readonly names: SnippetNames;
   /** Whether embeds show their children because there is no API key. */
   showsChildren = false;
   /** The keys of optional snippets that do not exist. */
@@ -79,6 +87,7 @@ export class SnippetFetcher {
     this.#settings = settings;
     this.#options = options;
     this.answers = new AnswerSource(settings, options);
+    this.names = new SnippetNames(options.recordedNames);
     if (!settings.images) return;
     const imageOptions = { ...settings, ...settings.images, recorded: options.recordedImages };
     // Imported only if needed, as most sites do not copy the images of snippets.
@@ -111,7 +120,8 @@ export class SnippetFetcher {
     const warnings = [
       ...(showsChildren && !this.showsChildren ? [withoutKeyWarning(this.#settings)] : []),
       ...failureWarnings(failed, placeOf),
-      ...shownWarnings(fetched, uses, placeOf),
+      ...staleWarnings(fetched, uses, placeOf),
+      ...warningLines(flawWarnings(fetched, uses), placeOf),
       ...this.answers.routeWarnings(fetched.values()),
     ];
     this.showsChildren ||= showsChildren;
@@ -132,6 +142,7 @@ export class SnippetFetcher {
   /** Gets one snippet. @throws SnippetError or SiteError */
   async get(display: SnippetDisplay): Promise<FetchedSnippet> {
     const answer = await this.answers.get(display.request);
+    this.names.note(display.request.id, answer.name);
     const key = displayKey(display);
     const preparedAnswers = this.#prepared.get(key) ?? new WeakMap<Answer, Promise<FetchedSnippet>>();
     this.#prepared.set(key, preparedAnswers);
@@ -177,7 +188,7 @@ export class SnippetFetcher {
     for (const { use, snippet, error } of outcomes) {
       if (snippet) results.fetched.set(use.request.key, snippet);
       else if (error.code === 'aborted') results.notAsked += 1;
-      else results.failed.push({ ...use, error });
+      else results.failed.push({ ...use, error, name: this.names.of(use.request.id) });
     }
     return results;
   }
@@ -197,7 +208,9 @@ export class SnippetFetcher {
   async #applyRules(answer: Answer, display: SnippetDisplay, mayDownload = true): Promise<FetchedSnippet> {
     const images = await this.#images;
     const findImage = images && ((url: URL) => images.find(url, { mayDownload }));
-    const prepared = await prepareSnippet(answer, display, { ...this.#settings, findImage });
-    return { ...answer, ...prepared };
+    const knownName = this.names.of(display.request.id);
+    const named = { content: answer.content, name: knownName };
+    const prepared = await prepareSnippet(named, display, { ...this.#settings, findImage });
+    return { ...answer, ...prepared, knownName };
   }
 }

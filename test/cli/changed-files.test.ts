@@ -211,8 +211,7 @@ describe('the command of watch --exec is told', () => {
 
 test('a file with a line break in its name is in no list', async () => {
   const { context } = testContext(site.directory);
-  expect(await runWithLists(context, tell(), [{ file: 'two\nlines.html', url: '/two%0Alines.html' }])).toBe(
-    0,
-  );
+  const files = [{ file: 'two\nlines.html', url: '/two%0Alines.html' }];
+  expect(await runWithLists(context, tell(), { files, warnings: [] })).toBe(0);
   expect(told()).toEqual([unknown]);
 });

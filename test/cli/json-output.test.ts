@@ -98,6 +98,7 @@ describe('refresh --json', () => {
         { ...home, snippets },
         { ...pricing, snippets },
       ],
+      warnings: [],
       notWritten: [],
     });
     expect((await run('RefreshOutput', 'refresh', '--json')).output.written).toEqual([]);

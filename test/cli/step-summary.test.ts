@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import markdownIt from 'markdown-it';
 import { expect, test } from 'vitest';
-import { appendStepSummary, checkText } from '../../src/cli/commands/check.ts';
+import { checkText } from '../../src/cli/commands/check.ts';
+import { appendStepSummary } from '../../src/cli/terminal/step-summary.ts';
 import { elementsOf } from '../../src/content/parse.ts';
 import { textOf } from '../../src/markup/text-of.ts';
 import { folderWith } from '../support/site/folder.ts';
@@ -22,6 +23,7 @@ async function summaryOf(...pages: string[]): Promise<string> {
         collections: [{ collection: 'legal', entry: 'imprint' }],
       },
     ],
+    warnings: [],
     unfinished: [{ name: 'a.html', reason: 'was not written to all its copies' }],
   });
   await appendStepSummary(testContext(directory, { GITHUB_STEP_SUMMARY: file }).context, text);

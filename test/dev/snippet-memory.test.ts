@@ -22,7 +22,7 @@ function remember(...answers: (string | SnippetError)[]) {
       asked += 1;
       await answering.promise;
       if (typeof answer !== 'string') throw answer;
-      const shown = { html: answer, text: answer, warnings: [], inlineCode: undefined };
+      const shown = { html: answer, text: answer, flaws: [], inlineCode: undefined };
       return { content: answer, variant: 'render', milliseconds: 1, ...shown };
     },
     (line) => void said.push(line),

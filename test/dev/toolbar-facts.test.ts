@@ -44,7 +44,7 @@ test.for<[what: string, editUrl: () => unknown, reason: string]>([
 
 test('each params of a snippet are a line of its entry, and no line has the API key', () => {
   const shown = page('{"a":1}', '{"a":"it\'s"}');
-  const fetched = new Map(shown.map(({ request }) => [request.key, { name: `The key ${apiKey}` }]));
+  const fetched = new Map(shown.map(({ request }) => [request.key, { knownName: `The key ${apiKey}` }]));
   const snippets = panelSnippets(shown, fetched, (id) => linkOf(id, undefined, fail), describeUse);
   const entry = snippets[42];
   expect(Object.keys(snippets)).toEqual(['42']);

@@ -6,6 +6,7 @@ import { exitCodes } from '../../src/cli/terminal/exit-codes.ts';
 import { ignoredAttributes } from '../../src/embed/foreign-attributes.ts';
 import { places } from '../../src/embed/places.ts';
 import { consequenceOf, type ErrorCode, errorTable } from '../../src/failures/error-table.ts';
+import { type WarningCode, warningTable } from '../../src/failures/warning-table.ts';
 import { environmentVariables } from '../../src/settings/environment.ts';
 import { readmeLines } from '../bench/page.ts';
 import { fullResult } from '../bench/result.ts';
@@ -233,6 +234,17 @@ function errorSections(): string {
   return sections.join('\n\n');
 }
 
+/** One line per warning about a snippet, with its hint. */
+function warningsList(): string {
+  const codes = (Object.keys(warningTable) as WarningCode[]).sort((a, b) => a.localeCompare(b));
+  return codes
+    .map((code) => {
+      const { title, hint } = warningTable[code];
+      return `- \`${code}\`: ${escapeTags(`${title}. ${hint}`)}`;
+    })
+    .join('\n');
+}
+
 /** Puts tags and braces into backticks: renderers would drop them. */
 function escapeTags(text: string): string {
   return text.replace(/`[^`]*`|(?:<\/?[A-Za-z][^<>]*>)+|\{[^{}]*\}/g, (found) =>
@@ -279,6 +291,7 @@ export function reference(): Map<string, string> {
     ['flags', flagSections()],
     ['commands', commandsList()],
     ['errors', errorSections()],
+    ['warnings', warningsList()],
     ['places', placesTable()],
     ['ignored-attributes', ignoredAttributesTable()],
     ['how-fast', readmeLines(JSON.parse(readFileSync(fullResult, 'utf8')))],

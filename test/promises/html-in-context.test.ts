@@ -88,8 +88,8 @@ describe('strict refuses content that swallows the rest of a page only inside an
     ['<table><tr>@</tr></table>', '<td>x</td><td><textarea></textarea></td>'],
     ['<template>@</template>', '<tr><td>x</td></tr>'],
   ] as const)('but not what is allowed there: %s %s', async ([page, content]) => {
-    const { html, warnings } = await applyIn(page, content);
-    expect([html, warnings]).toEqual([content, []]);
+    const { html, flaws } = await applyIn(page, content);
+    expect([html, flaws]).toEqual([content, []]);
   });
 
   test('if scripts are allowed, their text is not read as tags', async () => {

@@ -4,7 +4,7 @@ import { createRequest } from '../../src/client/snippet-request.ts';
 import type { FailedSnippet } from '../../src/failures/describe-failures.ts';
 import { SiteError } from '../../src/failures/errors.ts';
 import { throwFailures } from '../../src/failures/failure-report.ts';
-import { failureWarnings, shownWarnings } from '../../src/failures/failure-warnings.ts';
+import { failureWarnings, staleWarnings } from '../../src/failures/failure-warnings.ts';
 import { trustedServer } from '../support/http/wire.ts';
 import { sharedService } from '../support/site/built-site.ts';
 import { folderWith } from '../support/site/folder.ts';
@@ -73,9 +73,9 @@ test('10,000 embeds that show children or old content for the same reason are on
   expect(failureWarnings(failed(2))).toHaveLength(2);
   const stale = failed(10_000).map(({ request, error }, index) => {
     const fetchedAt = Date.now() - index * 1_000;
-    return [request.key, { error, fetchedAt, warnings: [] }] as const;
+    return [request.key, { error, fetchedAt, flaws: [] }] as const;
   });
-  expect(shownWarnings(new Map(stale), failed(10_000))).toEqual([
+  expect(staleWarnings(new Map(stale), failed(10_000))).toEqual([
     expect.stringContaining('Their last good content, the oldest fetched 3 hours ago, is shown instead'),
   ]);
 });

@@ -38,7 +38,7 @@ describe('an element that a content leaves open is found:', () => {
       .split(' ')
       .map((name) => [`<${name}>`, `<${name}>`] as const),
   ] as const)('%s leaves %s open', ([html, what]) => {
-    expect(leftOpen(html)).toEqual({ what, isLost: true });
+    expect(leftOpen(html)).toMatchObject({ what, isLost: true });
   });
 
   test.for([
@@ -55,6 +55,22 @@ describe('an element that a content leaves open is found:', () => {
   ])('%j leaves nothing open', (html) => {
     expect(leftOpen(html)).toBeUndefined();
   });
+});
+
+test.for([
+  ['one\n<!-- two\n three', 2],
+  ['<!-- a -->\n<!-- b\n-->\n<p>x</p>\n<!-- c\n\n', 5],
+  ['<p>\n</p>\n<a href="x\n\n', 3],
+  ['a\n<i>b</i>\n<textarea>\n', 3],
+  ['a <\n\n3 <', 3],
+  ['<b>a</b>\n<strong>\n<em>b', 2],
+  ['<div>\n<form>\n</div>', 2],
+  ['<p>x\n<noscript><!--\n', 2],
+  ['\n\n<select><option>a', 3],
+] as const)('what %j leaves open begins in line %i', ([html, line]) => {
+  const { start } = openAnywhere(html) ?? {};
+  expect(html.slice(0, start).split('\n')).toHaveLength(line);
+  expect(start).toBeDefined();
 });
 
 describe('formatting that a content leaves open is found:', () => {
@@ -74,7 +90,7 @@ describe('formatting that a content leaves open is found:', () => {
     ...[...formattingElements].map((name) => [`<p>a <${name}>b</p>`, `<${name}>`] as const),
   ] as const)('%s leaves %s open', ([html, what]) => {
     expect(hasOnlyOrdinaryTags(html)).toBe(false);
-    expect(openAnywhere(html)).toEqual({ what, isLost: false });
+    expect(openAnywhere(html)).toMatchObject({ what, isLost: false });
   });
 
   test.for([
@@ -88,7 +104,7 @@ describe('formatting that a content leaves open is found:', () => {
     ['<table><tr><td><b>x', '<table> and <b>'],
   ] as const)('%s leaves %s open, which the end of the element around it does not close', ([html, what]) => {
     expect(hasOnlyOrdinaryTags(html)).toBe(false);
-    expect(openAnywhere(html)).toEqual({ what, isLost: false });
+    expect(openAnywhere(html)).toMatchObject({ what, isLost: false });
   });
 
   test.for([

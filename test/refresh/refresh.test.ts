@@ -221,12 +221,12 @@ test('a refresh warns of content that does not fit where it stands now, as `inli
   const run = (command: string, ...rest: string[]) =>
     exits(0, cli(directory, [command, ...rest], service.environment));
   const warning =
-    'html:2 and 1 more time: the content of snippet 72 has a form, inside a form. A browser ignores its start tag, and its end tag ends the outer form. Put the embed outside of the form.';
+    'Snippet 72 has a form, inside a form. A browser ignores its start tag, and its end tag ends the outer form. Put the embed outside of the form. It is on about.html:2, index.html:2. [invalid-nesting]';
 
   service.put(72, '<form><input></form>');
   expect(await run('inline', 'dist')).toContain(warning);
   service.put(72, '<input>');
-  expect(await run('refresh')).not.toContain('snippet 72');
+  expect(await run('refresh')).not.toContain('Snippet 72 has');
   service.put(72, '<form><input type="email"></form>');
   expect(await run('refresh')).toContain(warning);
 });

@@ -1,8 +1,5 @@
-import { appendFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { escapeText } from 'entities/escape';
+import { warningLines } from '../../failures/snippet-warning.ts';
 import { compareOutput, describeModified, findMissing } from '../../output/compare-output.ts';
-import { cleanLines } from '../../text/clean-text.ts';
 import { count } from '../../text/format.ts';
 import { isInsideCommand, withCommandLock } from '../deploy/command-lock.ts';
 import {
@@ -15,9 +12,11 @@ import {
 } from '../deploy/deployments.ts';
 import type { CheckOutput, NotWritten } from '../json-output.ts';
 import { notWrittenLines, snippetLines, toPlacedSnippet } from '../project/describe-snippets.ts';
+import { describeSnippetWarnings, toWarnings } from '../project/describe-warnings.ts';
 import { checkPatience, type FetchedChanges, fetchChanges } from '../project/fetch-changes.ts';
 import { findRecord, type Project, readProject } from '../project/open-project.ts';
 import { exitCodes, toFailureResult } from '../terminal/exit-codes.ts';
+import { appendStepSummary } from '../terminal/step-summary.ts';
 import type { Cli, CommandResult } from '../terminal/terminal.ts';
 
 /**
@@ -54,7 +53,7 @@ async function checkAndDeploy(cli: Cli, exec: string) {
 
     const hasFailed = result?.unfinished.includes(deployPending);
     if (hasFailed) terminal.printError('The last --exec command failed. Running it again.');
-    const status = await deploy(inner, exec);
+    const status = await deploy(inner, exec, result);
     terminal.exitStatus = status;
 
     // The command may have been a build, so the record is read again.
@@ -90,8 +89,9 @@ async function showChanges(cli: Cli, project: Project, { ignoresDeploy = false }
     appendStepSummary(cli, thrown.message);
     throw thrown;
   });
-  const { manifest, changed, imageWarnings } = changes;
-  for (const warning of imageWarnings) cli.terminal.printError(warning);
+  const { manifest, changed, names, warnings, imageWarnings } = changes;
+  const site = { ...manifest, names };
+  for (const line of warningLines(imageWarnings)) cli.terminal.printError(line);
 
   const toBuild = await findPagesToBuild(cli, changes);
   const unfinished = [...(await findUnfinished(changes, ignoresDeploy)), ...toBuild];
@@ -104,8 +104,9 @@ async function showChanges(cli: Cli, project: Project, { ignoresDeploy = false }
     compared: manifest.snippets.length,
     changed: changed.map((snippet) => {
       const { newHash, only } = snippet;
-      return toPlacedSnippet(manifest, snippet, { missing: newHash ? undefined : true, newHash, only });
+      return toPlacedSnippet(site, snippet, { missing: newHash ? undefined : true, newHash, only });
     }),
+    warnings: toWarnings(site, warnings),
     unfinished,
   };
   const text = checkText(result);
@@ -136,26 +137,11 @@ async function findUnfinished({ recordFile, manifest }: FetchedChanges, ignoresD
   return unfinished;
 }
 
-export function checkText({ compared, changed, unfinished }: CommandResult<CheckOutput>): string {
+export function checkText({ compared, changed, warnings, unfinished }: CommandResult<CheckOutput>): string {
   const changes = snippetLines(changed, ' no longer exists, and is optional', ' has changed');
-  if (changed.length + unfinished.length > 0) return [...changes, ...notWrittenLines(unfinished)].join('\n');
+  if (changed.length + unfinished.length > 0) {
+    return [...changes, ...describeSnippetWarnings(warnings), ...notWrittenLines(unfinished)].join('\n');
+  }
   if (compared === 0) return 'The site shows no snippets.';
   return `Nothing has changed: ${count(compared, 'snippet')} ${compared === 1 ? 'matches' : 'match'} the last build.`;
-}
-
-/** The longest summary, in characters of up to 6 bytes once escaped. GitHub refuses more than 1 MiB. */
-const maxSummaryLength = 100_000;
-
-/** Adds text to the job summary, if the command runs in GitHub Actions. A failure does not fail the check. */
-export function appendStepSummary({ cwd, env, terminal }: Cli, text: string): void {
-  const file = env['GITHUB_STEP_SUMMARY'];
-  if (!file) return;
-  const note = text.length > maxSummaryLength ? '\n… The rest is in the log of this step.' : '';
-  // Names from outside are harmless: nothing in `<pre>` is read as Markdown, and no escaped text as HTML.
-  const html = escapeText(cleanLines(text.slice(0, maxSummaryLength) + note));
-  try {
-    appendFileSync(resolve(cwd, file), `### Snippets\n\n<pre>${html}</pre>\n\n`);
-  } catch (error) {
-    terminal.printError(`The step summary could not be written: ${(error as NodeJS.ErrnoException).code}`);
-  }
 }

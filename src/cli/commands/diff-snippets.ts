@@ -12,7 +12,7 @@ const maxEditLength = 1_000;
 
 /** Makes a unified diff of each snippet that would change on the planned pages, for `refresh --dry-run`. */
 export async function diffSnippets(
-  { manifest, fetched, currentContents }: FetchedChanges,
+  { manifest, fetched, names, currentContents }: FetchedChanges,
   { pages: plannedPages }: RefreshPlan,
 ): Promise<SnippetDiffs> {
   const { createTwoFilesPatch, FILE_HEADERS_ONLY } = await import('diff');
@@ -38,6 +38,7 @@ export async function diffSnippets(
     diffs.push({
       id,
       params,
+      name: names?.[id],
       pages: pages.map((name) => toShownFile(manifest, name)),
       patch: patchWithoutMarker,
     });

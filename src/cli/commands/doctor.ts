@@ -5,13 +5,13 @@ import { createRequest, parseRequest, type SnippetRequest } from '../../client/s
 import type { Variant } from '../../client/variants.ts';
 import { errorTable } from '../../failures/error-table.ts';
 import { hintOf } from '../../failures/hints.ts';
+import { nameSnippet } from '../../failures/name-snippet.ts';
 import type { Manifest } from '../../record/manifest.ts';
 import { whyWithoutKey, whyWithoutUrl } from '../../settings/connection.ts';
 import { environmentVariables } from '../../settings/environment.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { formatDuration } from '../../text/format.ts';
 import type { DoctorOutput } from '../json-output.ts';
-import { describeSnippet } from '../project/describe-snippets.ts';
 import { readProject } from '../project/open-project.ts';
 import { describeKey, readSettings } from '../project/project-settings.ts';
 import { exitCodes, toFailureResult } from '../terminal/exit-codes.ts';
@@ -102,7 +102,7 @@ function chooseSnippet(passedRequest?: SnippetRequest, manifest?: Manifest): Tes
   const recorded = snippets.find(({ key }) => key === request.key);
   let mayBeMissing: string | undefined;
   if (recorded?.missing) {
-    mayBeMissing = `${describeSnippet(request)} does not exist, and all of its embeds are optional`;
+    mayBeMissing = `${nameSnippet(request)} does not exist, and all of its embeds are optional`;
   } else if (!passedRequest && !recorded) {
     mayBeMissing =
       'The service answers. To check the key with one of your snippets: astro-snippets doctor 42';
@@ -133,7 +133,7 @@ async function* checkVariant(
   const error = await tryFetch(settings, variant, url, request);
   if (!error) {
     const time = formatDuration(performance.now() - start);
-    yield passed(variant, 'snippet', `${describeSnippet(request)} arrived in ${time}`);
+    yield passed(variant, 'snippet', `${nameSnippet(request)} arrived in ${time}`);
     return;
   }
 

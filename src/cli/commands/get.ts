@@ -25,7 +25,7 @@ export async function get(cli: Cli, id: string, params?: string): Promise<void> 
       if (!isSnippetFailure(error)) throw error;
       throw userError(error.code, error.message, hintOf(error.code, settings));
     });
-    const { html, content, variant, name, warnings, policyWarnings = [] } = snippet;
+    const { html, content, variant, name, flaws, policyFlaws = [] } = snippet;
     if (containsKnownKey(html)) {
       throw userError('published-key', `The API key was found in snippet ${id}. Its content is not shown.`);
     }
@@ -34,7 +34,8 @@ export async function get(cli: Cli, id: string, params?: string): Promise<void> 
     const size = formatBytes(Buffer.byteLength(content));
     const requests = count(fetcher.answers.counts.requests, 'request');
     const facts = [name && cleanText(name), variant, time, size, requests].filter(Boolean).join(' · ');
-    for (const line of [facts, ...warnings, ...policyWarnings]) terminal.printError(line);
+    const warnings = [...flaws, ...policyFlaws].map(({ message, code }) => `${message} [${code}]`);
+    for (const line of [facts, ...warnings]) terminal.printError(line);
 
     // A terminal gets text without control characters, a file or another program the exact bytes.
     if (stdout.isTTY) terminal.print(html);

@@ -2,6 +2,7 @@ import { findUsage } from '../../record/changes.ts';
 import type { Manifest } from '../../record/manifest.ts';
 import type { ListOutput } from '../json-output.ts';
 import { snippetLines, toPlacedSnippet } from '../project/describe-snippets.ts';
+import { toFlawFacts } from '../project/describe-warnings.ts';
 import { openProject } from '../project/open-project.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
 import type { Cli, CommandResult } from '../terminal/terminal.ts';
@@ -19,10 +20,15 @@ export async function list(cli: Cli): Promise<void> {
 /** The snippets of a manifest, in its order. */
 export function listSnippets(manifest: Manifest): ListOutput['snippets'] {
   return findUsage(manifest).map((usage) => {
-    const { missing, content } = usage.recorded;
+    const { missing, content, flaws } = usage.recorded;
+    const warnings = flaws?.map((flaw) => {
+      const { files = usage.pages } = flaw;
+      return toFlawFacts(manifest, flaw, files);
+    });
     if (!content) return toPlacedSnippet(manifest, usage, { missing });
     const { hash, variant, bytes, milliseconds } = content;
     const fetchedAt = new Date(content.fetchedAt).toISOString();
-    return toPlacedSnippet(manifest, usage, { content: { hash, variant, fetchedAt, bytes, milliseconds } });
+    const facts = { hash, variant, fetchedAt, bytes, milliseconds };
+    return toPlacedSnippet(manifest, usage, { content: facts, warnings });
   });
 }

@@ -1,4 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import { nameSnippet } from '../../failures/name-snippet.ts';
+import { warningLines } from '../../failures/snippet-warning.ts';
 import { describeOtherOwners } from '../../files/write.ts';
 import { describeModified } from '../../output/compare-output.ts';
 import { displayedHash, pageHashOf, shownHash } from '../../record/changes.ts';
@@ -10,12 +12,14 @@ import type { RefreshPlan } from '../../refresh/plan-refresh.ts';
 import { count } from '../../text/format.ts';
 import { waitOptions, withCommandLock } from '../deploy/command-lock.ts';
 import { afterNotSucceeded, markForDeploy, readDeployed } from '../deploy/deployments.ts';
-import { type ChangedFiles, runWithLists } from '../deploy/run-command.ts';
+import { runWithLists } from '../deploy/run-command.ts';
 import type { NotWritten, RefreshOutput } from '../json-output.ts';
-import { describeSnippet, notWrittenLines, toShownFile } from '../project/describe-snippets.ts';
+import { notWrittenLines, toShownFile } from '../project/describe-snippets.ts';
+import { describeSnippetWarnings, toWarnings } from '../project/describe-warnings.ts';
 import { type FetchedChanges, fetchChanges } from '../project/fetch-changes.ts';
 import { findRecord, readProject } from '../project/open-project.ts';
 import { exitCodes } from '../terminal/exit-codes.ts';
+import { appendStepSummary } from '../terminal/step-summary.ts';
 import type { Cli, CommandResult } from '../terminal/terminal.ts';
 import { diffSnippets } from './diff-snippets.ts';
 
@@ -37,7 +41,7 @@ export interface RefreshResult {
 }
 
 /** The outcome of a refresh before the command of `--after` runs; or of a dry run, which only plans. */
-interface RefreshOutcome extends Pick<RefreshOutput, 'written' | 'notWritten' | 'diffs'> {
+interface RefreshOutcome extends Pick<RefreshOutput, 'written' | 'warnings' | 'notWritten' | 'diffs'> {
   /** A message that nothing was written, with advice; `undefined` if all that can be updated was written. */
   refusal: string | undefined;
   /** Whether the command of `--after` has to run, since pages were written or it has not succeeded before. */
@@ -46,9 +50,20 @@ interface RefreshOutcome extends Pick<RefreshOutput, 'written' | 'notWritten' | 
 
 /** The command `refresh`: writes changed snippets into the pages of a built site. */
 export async function refresh(cli: Cli, options: RefreshOptions): Promise<void> {
-  const { result } = await refreshSite(cli, options);
+  const { result } = await refreshSite(cli, options).catch((thrown: Error) => {
+    appendStepSummary(cli, thrown.message);
+    throw thrown;
+  });
+  appendStepSummary(cli, summaryText(result));
   if (result.after?.exitStatus) cli.terminal.printError(result.nextStep ?? '');
   cli.terminal.show(result, () => refreshText(result));
+}
+
+/** What the job summary says: besides what is printed, the warnings and what to do next. */
+function summaryText(result: CommandResult<RefreshOutput>) {
+  const { warnings, after, nextStep } = result;
+  const failure = after?.exitStatus ? nextStep : undefined;
+  return [refreshText(result), ...describeSnippetWarnings(warnings), failure].filter(Boolean).join('\n');
 }
 
 function refreshText(result: CommandResult<RefreshOutput>) {
@@ -56,7 +71,7 @@ function refreshText(result: CommandResult<RefreshOutput>) {
   const lines: string[] = [];
   for (const { patch, pages, ...request } of diffs) {
     const indented = patch.trimEnd().replace(/^/gm, '    ');
-    lines.push(`${describeSnippet(request)}, on ${count(pages.length, 'page')}`, indented);
+    lines.push(`${nameSnippet(request, Infinity)}, on ${count(pages.length, 'page')}`, indented);
   }
   for (const { file } of written) lines.push(dryRun ? `${file} would be written` : `Updated ${file}`);
   lines.push(...notWrittenLines(notWritten));
@@ -97,8 +112,7 @@ async function planAndWrite(cli: Cli, recordFile: string, options: RefreshOption
   // Another process has written the record meanwhile, so the plan is outdated: start again.
   if (!outcome) return planAndWrite(cli, recordFile, options);
 
-  const { needsAfter, written } = outcome;
-  const afterStatus = after && needsAfter ? await runAfter(cli, changes, after, written) : undefined;
+  const afterStatus = after && outcome.needsAfter ? await runAfter(cli, changes, after, outcome) : undefined;
   const contentsKey = changes.currentContents.map(pageHashOf).join();
   return { result: toResult(outcome, dryRun, afterStatus), contentsKey };
 }
@@ -107,10 +121,15 @@ const lockOutput = (cli: Cli, { recordFile, manifest }: FetchedChanges) =>
   waitForLock(new OutputLock(recordFile, manifest.output), 'refresh', waitOptions(cli));
 
 /** Runs the command of `--after`, and notes its success. It may be a build, which locks the output itself. */
-async function runAfter(cli: Cli, changes: FetchedChanges, command: string, written: ChangedFiles) {
+async function runAfter(
+  cli: Cli,
+  changes: FetchedChanges,
+  command: string,
+  { written, warnings }: RefreshOutcome,
+) {
   // If the `--after` command of an earlier refresh failed, what it was run for is not on record: it may be any file.
-  const changedFiles = changes.manifest.afterPending ? undefined : written;
-  const status = await runWithLists(cli, command, changedFiles);
+  const files = changes.manifest.afterPending ? undefined : written;
+  const status = await runWithLists(cli, command, { files, warnings });
   if (status !== 0) return status;
 
   const lock = await lockOutput(cli, changes);
@@ -125,7 +144,7 @@ async function runAfter(cli: Cli, changes: FetchedChanges, command: string, writ
 }
 
 function toResult(
-  { written, notWritten, diffs, refusal }: RefreshOutcome,
+  { written, warnings, notWritten, diffs, refusal }: RefreshOutcome,
   dryRun = false,
   afterStatus?: number,
 ): CommandResult<RefreshOutput> {
@@ -140,7 +159,7 @@ function toResult(
     nextStep = `The pages are written, but the command of --after exited with status ${afterStatus}, so what was made from them may be out of date. Fix the command and refresh with --after again: it is run even if nothing else has changed.`;
   }
   const after = afterStatus === undefined ? undefined : { exitStatus: afterStatus };
-  return { exitStatus, dryRun, written, notWritten, diffs, nextStep, after };
+  return { exitStatus, dryRun, written, warnings, notWritten, diffs, nextStep, after };
 }
 
 /** Plans the refresh, and writes the pages unless some of them need a build or a command of `--after`. */
@@ -150,7 +169,7 @@ async function writeChanges(
   { dryRun = false, skipModified = false, after }: RefreshOptions,
 ): Promise<RefreshOutcome> {
   const { manifest, imageWarnings } = changes;
-  for (const warning of imageWarnings) cli.terminal.printError(warning);
+  for (const line of warningLines(imageWarnings)) cli.terminal.printError(line);
   // Loaded only here, as a refresh that cannot fetch the snippets does not need this module.
   const { planRefresh } = await import('../../refresh/plan-refresh.ts');
   const plan = await planRefresh(changes);
@@ -160,13 +179,17 @@ async function writeChanges(
   const outdated = after ? [] : listNotRenewed(plan, manifest);
   const isRefused = outdated.length > 0 || (toBuild.length > 0 && !skipModified);
   const pages = isRefused ? [] : plan.pages;
-  const writes = pages.length > 0 && !dryRun;
-  const notWritten = writes ? await writePages(cli, changes, plan, after) : [];
+  const isDue = pages.length > 0;
+  const warnings = isDue ? [...changes.warnings, ...plan.warnings] : [];
+  for (const line of warningLines(warnings)) cli.terminal.printError(line);
+  const notWritten = isDue && !dryRun ? await writePages(cli, changes, plan, after) : [];
 
   const namesNotWritten = new Set(notWritten.map(({ name }) => name));
   const written = pages.filter(({ page }) => !namesNotWritten.has(page.name));
+  const namesWritten = new Set(written.map(({ page }) => page.name));
   return {
     written: written.flatMap((page) => toWrittenFiles(changes, page)),
+    warnings: toWarnings({ ...manifest, names: changes.names }, warnings, namesWritten),
     notWritten: [...toBuild, ...outdated, ...notWritten],
     diffs: dryRun ? await diffSnippets(changes, plan) : undefined,
     refusal: isRefused ? describeRefusal(plan, outdated, dryRun) : undefined,
@@ -183,7 +206,7 @@ function listNotRenewed({ derivedFiles }: RefreshPlan, { afterPending }: Manifes
 /** @returns pages that were changed by another process meanwhile, and left alone */
 async function writePages(cli: Cli, changes: FetchedChanges, plan: RefreshPlan, after: string | undefined) {
   const { writeRefresh } = await import('../../refresh/write-refresh.ts');
-  const { cwd, recordFile, manifest, warnings } = changes;
+  const { cwd, recordFile, manifest } = changes;
   if (await readDeployed(recordFile)) {
     // Files that were made from pages are not in the manifest, so they are marked here for the next deploy.
     // Files in an adapter's copy of the output are not part of the output.
@@ -192,7 +215,6 @@ async function writePages(cli: Cli, changes: FetchedChanges, plan: RefreshPlan, 
       .map(({ name }) => toShownFile(manifest, name));
     await markForDeploy({ cwd, recordFile, manifest }, renewed);
   }
-  for (const warning of [...warnings, ...plan.warnings]) cli.terminal.printError(warning);
   const { leftAlone, otherOwners } = await writeRefresh(changes, plan, after !== undefined);
   if (otherOwners.length > 0) cli.terminal.printError(describeOtherOwners(otherOwners));
   return leftAlone;
@@ -200,14 +222,14 @@ async function writePages(cli: Cli, changes: FetchedChanges, plan: RefreshPlan, 
 
 /** A page, and the other names by which the output has it. Compressed files are left out: they have its URL. */
 function toWrittenFiles(
-  { manifest, currentContents }: FetchedChanges,
+  { manifest, names, currentContents }: FetchedChanges,
   { page, changed, copies }: RefreshPlan['pages'][number],
 ): RefreshOutput['written'] {
   const snippets = changed.flatMap((index) => {
     const { id, params } = manifest.snippets[index] ?? {};
     if (id === undefined) return [];
     const oldHash = displayedHash(manifest, page, index);
-    return { id, params, oldHash, newHash: shownHash(page.name, currentContents[index]) };
+    return { id, params, name: names?.[id], oldHash, newHash: shownHash(page.name, currentContents[index]) };
   });
   const copyNames = copies.map(({ name }) => name).filter((name) => page.copies?.includes(name));
   return [page.name, ...copyNames].map((name) => ({ ...toShownFile(manifest, name), snippets }));

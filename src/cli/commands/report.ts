@@ -43,7 +43,8 @@ function reportSnippets(manifest: Manifest): ReportedSnippet[] {
     return { ...facts, change: isSame ? 'same' : 'changed' };
   });
   for (const { id, params } of previousByKey.values()) {
-    snippets.push({ id, params, change: 'gone', pages: [], collections: [] });
+    const name = manifest.names?.[id];
+    snippets.push({ id, params, name, change: 'gone', pages: [], collections: [] });
   }
   return snippets;
 }

@@ -4,6 +4,7 @@ import { deploy, markForDeploy, needsDeploy } from '../deploy/deployments.ts';
 import { runWithLists } from '../deploy/run-command.ts';
 import type { NotWritten, WatchEvent } from '../json-output.ts';
 import { notWrittenLines } from '../project/describe-snippets.ts';
+import { recordedWarnings } from '../project/describe-warnings.ts';
 import { checkPatience } from '../project/fetch-changes.ts';
 import { readProject } from '../project/open-project.ts';
 import { exitCodes, toFailureResult } from '../terminal/exit-codes.ts';
@@ -95,9 +96,9 @@ export class WatchTurns {
       if (this.#reportedTrouble) this.#print({ event: 'recovered' }, 'The check succeeded again.');
       this.#reportedTrouble = '';
 
-      const { written, notWritten, after } = result;
+      const { written, warnings, notWritten, after } = result;
       const updated = written.map(({ file }) => `Updated ${file}`);
-      if (written.length > 0) this.#print({ event: 'written', written }, updated.join('\n'));
+      if (written.length > 0) this.#print({ event: 'written', written, warnings }, updated.join('\n'));
       this.#reportNotWritten(notWritten);
 
       if (after?.exitStatus) {
@@ -143,7 +144,7 @@ export class WatchTurns {
   async #build(cli: Cli, command: string, cause: string | undefined): Promise<boolean> {
     const { manifest: previousManifest } = await readProject(cli);
     this.#print({ event: 'building' }, 'Building the site.');
-    const status = await runWithLists(cli, command, undefined);
+    const status = await runWithLists(cli, command);
 
     // The build may have written another record file, so the record is looked for again.
     const project = await readProject(cli);
@@ -152,7 +153,7 @@ export class WatchTurns {
     if (this.#options.exec) await markForDeploy(project, undefined);
     const hasNewRecord = manifest && manifest.builtAt !== previousManifest?.builtAt;
     if (status === 0 && hasNewRecord) {
-      this.#print({ event: 'built', succeeded: true });
+      this.#print({ event: 'built', succeeded: true, warnings: recordedWarnings(manifest) });
       this.#failedBuild = undefined;
       this.#reportedReasons = '';
       return true;

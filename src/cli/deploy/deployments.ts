@@ -3,8 +3,9 @@ import { parseCheckedJson, toCheckedJson } from '../../files/checked-json.ts';
 import { hasErrorCode } from '../../files/read.ts';
 import { writeAtomically } from '../../files/write.ts';
 import type { Manifest } from '../../record/manifest.ts';
-import type { NotWritten } from '../json-output.ts';
+import type { CheckOutput, NotWritten, Warning } from '../json-output.ts';
 import { toShownFile } from '../project/describe-snippets.ts';
+import { recordedWarnings } from '../project/describe-warnings.ts';
 import { type Project, readProject } from '../project/open-project.ts';
 import type { Cli } from '../terminal/terminal.ts';
 import { type ChangedFiles, runWithLists } from './run-command.ts';
@@ -70,15 +71,18 @@ export async function markForDeploy(project: Project, changedFiles: ChangedFiles
  * Runs the command of `--exec`, and notes what it has deployed if it succeeds. What another process writes
  * meanwhile is to be deployed next. If the command has built the site, the new output counts as deployed.
  *
+ * @param found what a check has found, whose contents are not on record yet
  * @returns the exit status of the command
  */
-export async function deploy(cli: Cli, command: string): Promise<number> {
+export async function deploy(cli: Cli, command: string, found?: FoundChanges): Promise<number> {
   const project = await readProject(cli);
   const current = toDeployed(project.manifest);
   const deployed = (await readDeployed(project.recordFile)) ?? assumeDeployed(project.manifest);
   const begun: Deployed = { ...deployed, hasBegun: true };
   writeDeployed(project.recordFile, begun);
-  const status = await runWithLists(cli, command, changedSince(deployed, project.manifest));
+  const files = changedSince(deployed, project.manifest);
+  const warnings = warningsOn(files, project.manifest, found);
+  const status = await runWithLists(cli, command, { files, warnings });
 
   // If the command was a build, the record may now be another file, so it is looked for again.
   const { recordFile, manifest } = await readProject(cli);
@@ -101,6 +105,23 @@ function changedSince(deployed: Deployed, manifest: Manifest | undefined): Chang
   const names = Object.keys({ ...deployed.files, ...current.files });
   const differing = names.filter((name) => deployed.files[name] !== current.files[name]);
   return differing.map((name) => toShownFile(manifest, name));
+}
+
+/** The snippets that a check has found changed, and what is wrong with them. */
+type FoundChanges = Pick<CheckOutput, 'changed' | 'warnings'>;
+
+/** The warnings about the snippets on changed files: those of a check, and those on record of other snippets. */
+function warningsOn(
+  files: ChangedFiles,
+  manifest: Manifest | undefined,
+  { changed, warnings }: FoundChanges = { changed: [], warnings: [] },
+): Warning[] {
+  const recorded = manifest
+    ? recordedWarnings(manifest, files && new Set(files.map(({ file }) => file)))
+    : [];
+  const hasChanged = ({ id, params }: Warning) =>
+    changed.some((snippet) => snippet.id === id && snippet.params === params);
+  return [...warnings, ...recorded.filter((warning) => !hasChanged(warning))];
 }
 
 function toDeployed(manifest: Manifest | undefined): Deployed {

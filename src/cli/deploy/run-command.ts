@@ -2,36 +2,53 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ShownFile } from '../json-output.ts';
+import { cleanJson } from '../../text/clean-text.ts';
+import type { ShownFile, Warning } from '../json-output.ts';
 import type { Cli } from '../terminal/terminal.ts';
 
 /** The files that have changed, as a command is told; `undefined` if any file may have. */
 export type ChangedFiles = readonly ShownFile[] | undefined;
 
+/** What a command is told. */
+export interface CommandFacts {
+  files: ChangedFiles;
+  /** What is wrong with the snippets on these files, or on any file. */
+  warnings: readonly Warning[];
+}
+
+/** The variable with the path of a JSON file: an array of warnings. */
+const warningsVariable = 'ASTRO_SNIPPETS_WARNINGS';
+
 /** Variables with the path of a list, each with the property of changed files that is listed, one a line. */
 const listVariables = { ASTRO_SNIPPETS_CHANGED_FILES: 'file', ASTRO_SNIPPETS_CHANGED_URLS: 'url' } as const;
 
 /**
- * Runs a shell command, with variables that name lists of the changed files and of their URLs. The variables
- * are not set if any file may have changed.
+ * Runs a shell command, with variables that name lists of the changed files and of their URLs, and a file with
+ * warnings. The lists are not set if any file may have changed.
  *
+ * @param facts absent for a command that is told nothing, such as a build
  * @returns the exit status, as from a shell: 128 + n after a signal, 127 if the shell could not be started
  */
-export async function runWithLists(cli: Cli, command: string, changedFiles: ChangedFiles): Promise<number> {
+export async function runWithLists(cli: Cli, command: string, facts?: CommandFacts): Promise<number> {
   const env = { ...cli.env };
-  // A name with a line break would be read as two names of a list.
-  if (!changedFiles || changedFiles.some(({ file }) => /[\r\n]/.test(file))) {
-    // If this process runs in such a command itself, the variables name lists of that command: unset them.
-    for (const variable of Object.keys(listVariables)) env[variable] = undefined;
-    return runCommand({ ...cli, env }, command);
-  }
+  // If this process runs in such a command itself, the variables name files of that command: unset them.
+  for (const variable of [warningsVariable, ...Object.keys(listVariables)]) env[variable] = undefined;
+  if (!facts) return runCommand({ ...cli, env }, command);
 
+  const { files, warnings } = facts;
   const folder = await mkdtemp(join(tmpdir(), 'astro-snippets-'));
+  const write = async (variable: string, name: string, text: string) => {
+    const file = join(folder, name);
+    await writeFile(file, text);
+    env[variable] = file;
+  };
   try {
-    for (const [variable, property] of Object.entries(listVariables)) {
-      const list = join(folder, `${property}s.txt`);
-      await writeFile(list, changedFiles.map((file) => `${file[property]}\n`).join(''));
-      env[variable] = list;
+    await write(warningsVariable, 'warnings.json', `${cleanJson(warnings)}\n`);
+    // A name with a line break would be read as two names of a list.
+    const isListable = files?.every(({ file }) => !/[\r\n]/.test(file));
+    for (const [variable, property] of isListable ? Object.entries(listVariables) : []) {
+      const lines = files?.map((file) => `${file[property]}\n`) ?? [];
+      await write(variable, `${property}s.txt`, lines.join(''));
     }
     return await runCommand({ ...cli, env }, command);
   } finally {

@@ -1,10 +1,10 @@
+import { nameSnippet } from '../../failures/name-snippet.ts';
 import { entryName } from '../../failures/places.ts';
 import { fileKind } from '../../files/file-kind.ts';
 import type { ChangedSnippet, SnippetUsage } from '../../record/changes.ts';
 import type { Manifest } from '../../record/manifest.ts';
 import { publishedUrl } from '../../settings/site-urls.ts';
-import { cleanText } from '../../text/clean-text.ts';
-import type { NotWritten, PlacedSnippet, Request as RequestFacts, ShownFile } from '../json-output.ts';
+import type { NotWritten, PlacedSnippet, ShownFile } from '../json-output.ts';
 
 /** A file of the output as documents of `--json` name it. @param file its path in the output, with slashes */
 export function toShownFile({ urls }: Pick<Manifest, 'urls'>, file: string): ShownFile {
@@ -13,12 +13,13 @@ export function toShownFile({ urls }: Pick<Manifest, 'urls'>, file: string): Sho
 
 /** A snippet as documents of `--json` show it: the request, then facts about it, then where it is shown. */
 export function toPlacedSnippet<Facts>(
-  manifest: Pick<Manifest, 'urls'>,
+  site: Pick<Manifest, 'urls' | 'names'>,
   { recorded, pages, collections }: SnippetUsage,
   facts: Facts,
 ): PlacedSnippet & Facts {
   const { id, params } = recorded;
-  return { id, params, ...facts, pages: pages.map((file) => toShownFile(manifest, file)), collections };
+  const name = site.names?.[id];
+  return { id, params, name, ...facts, pages: pages.map((file) => toShownFile(site, file)), collections };
 }
 
 /**
@@ -36,13 +37,9 @@ export function snippetLines(
     const { pages, collections, only } = snippet;
     const places = [...pages.map(({ file }) => file), ...collections.map(entryName)];
     const state = only ? ` has the same content, but another ${only.replace('images', 'image')}` : existing;
-    const heading = `${describeSnippet(snippet)}${snippet.missing ? missing : state}`;
+    const heading = `${nameSnippet(snippet, Infinity)}${snippet.missing ? missing : state}`;
     return `${heading}\n    ${places.join('\n    ')}`;
   });
-}
-
-export function describeSnippet({ id, params }: RequestFacts): string {
-  return params ? `Snippet ${id} ${cleanText(params)}` : `Snippet ${id}`;
 }
 
 /** A line for each file or command that was not updated: a sentence without its period. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { shownWarnings } from '../../failures/failure-warnings.ts';
+import { flawWarnings } from '../../failures/failure-warnings.ts';
+import type { SnippetWarning } from '../../failures/snippet-warning.ts';
 import type { RecordedImages } from '../../images/site-images.ts';
 import {
   type ChangedSnippet,
@@ -33,9 +34,9 @@ export interface FetchedChanges extends SiteToRefresh {
   /** The snippets whose current content is not what the site shows, each with the files that show it. */
   changed: ChangedSnippet[];
   /** Warnings about the content of the snippets that have changed. */
-  warnings: string[];
+  warnings: SnippetWarning[];
   /** Warnings about unchanged snippets whose images may have changed, as their hosts could not be asked. */
-  imageWarnings: string[];
+  imageWarnings: SnippetWarning[];
 }
 
 /** How long a check tries a service that gives no answer, in ms: short, since a check is easily repeated. */
@@ -62,6 +63,7 @@ export async function fetchChanges(
     patience,
     recordedImages: findRecordedImages(manifest),
     earlierPlaces: findEarlierPlaces(manifest),
+    recordedNames: manifest.names,
     // Only new content is cached: otherwise each turn of a `watch` would write all contents again.
     isWorthKeeping: ({ key }, content) => !displayed.has(`${hashOf(content)} ${key}`),
   });
@@ -94,8 +96,10 @@ export async function fetchChanges(
       linked,
       currentContents,
       changed,
-      warnings: shownWarnings(fetched, changedUses),
-      imageWarnings: shownWarnings(fetched, withOldImages),
+      names: fetcher.names.ofAll(snippets.map(({ id }) => id)),
+      // What a site's own function makes of a content is not known here, so its flaws are not known either.
+      warnings: manifest.rules.sanitizes ? [] : flawWarnings(fetched, changedUses),
+      imageWarnings: flawWarnings(fetched, withOldImages).filter(({ code }) => code === 'image-not-copied'),
       readImage: (name) => fetcher.readImage(name),
     };
   } finally {

@@ -52,13 +52,13 @@ export interface LinkedPage {
 /** Gathers the snippets for the panel, by their ids. @param describe given in `astro dev` only */
 export function panelSnippets<Use extends Pick<SnippetUse, 'request'>>(
   uses: readonly Use[],
-  fetched: ReadonlyMap<string, { name?: string | undefined }>,
+  fetched: ReadonlyMap<string, { knownName?: string | undefined }>,
   urlOf: (id: number) => string | undefined,
   describe?: (use: Use) => PanelUse,
 ): PanelSnippets {
   const snippets: PanelSnippets = {};
   for (const [id, usesOfSnippet] of Map.groupBy(uses, ({ request }) => request.id)) {
-    const names = usesOfSnippet.map(({ request }) => fetched.get(request.key)?.name);
+    const names = usesOfSnippet.map(({ request }) => fetched.get(request.key)?.knownName);
     const name = names.find(Boolean);
     snippets[id] = {
       url: urlOf(id),
