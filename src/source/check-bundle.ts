@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Rolldown } from 'vite';
-import type { ErrorCode } from '../failures/error-table.ts';
+import { type ErrorCode, errorTable } from '../failures/error-table.ts';
 import { userError } from '../failures/errors.ts';
 import { listPlaces } from '../failures/places.ts';
 import type { WrittenEmbeds } from './find-written.ts';
@@ -113,7 +113,9 @@ export async function checkBundle(
   if (!firstCode) return;
   const files = entries.length === 1 ? 'A file contains' : `${entries.length} files contain`;
   const headline = `${files} embeds where no snippet can be inlined.\n`;
-  throw userError(firstCode, [headline, ...entries.sort()].join('\n'));
+  // The hint is in the message: bundlers pass on nothing else of an error, as with Astro 7.0.
+  const { hint } = errorTable[firstCode];
+  throw userError(firstCode, [headline, ...entries.sort(), hint].join('\n'), '');
 }
 
 /** Names the pages that may show an embed of which that is not certain. */
@@ -151,6 +153,11 @@ async function reachOf(
   const pages = new Set(
     onDemandRoutes(source).map(({ entrypoint }) => fileOf(join(source.folders.root, entrypoint))),
   );
+  const prerendered = new Set(
+    source.routes
+      .filter(({ isPrerendered }) => isPrerendered)
+      .map(({ entrypoint }) => fileOf(join(source.folders.root, entrypoint))),
+  );
   let reach: Reach = 'prerendered';
 
   // The loop also visits the importers that it adds to the set.
@@ -158,8 +165,13 @@ async function reachOf(
   for (const each of seen) {
     const { importers = [], dynamicImporters = [], isEntry = false } = context.getModuleInfo(each) ?? {};
     const importing = [...importers, ...dynamicImporters];
+    // Astro 6.0 also bundles the prerendered page that a redirect leads to. A component may import a page, too.
+    const file = fileOf(each);
+    const isOnlyPrerendered = prerendered.has(file) && !pages.has(file);
+    if (isOnlyPrerendered && importing.every((importer) => importer.startsWith('\0'))) continue;
+
     // Astro bundles pages behind a virtual module, so any other entry is a server island.
-    const isPage = pages.has(fileOf(each)) || (isEntry && each.endsWith('.astro'));
+    const isPage = pages.has(file) || (isEntry && each.endsWith('.astro'));
     const importsAnything = contentModules.test(each) && !isCollectionStore(id);
 
     if (middleware.test(each) || importsAnything) reach = 'perhaps';

@@ -8,12 +8,15 @@ const bridgeModule = fileURLToPath(
   new URL(`../embed/component-bridge${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url),
 ).replaceAll('\\', '/');
 
-/** In Astro's code, the place where an island's props and slots are rendered, and not yet encrypted. */
-const beforeEncryption = 'const key = await this.result.key;';
+/**
+ * In Astro's code, the place where an island's props and slots are rendered, and not yet encrypted. Astro 5.0 has it in a
+ * function, later versions in a class.
+ */
+const beforeEncryption = /const key = await (this\.)?result\.key;/;
 
-/** The code that tells the integration what a page passes to a server island. */
-const announcement = `__astroSnippetsBridge(import.meta.url).announceIsland?.({
-  page: this.result.pathname, name: this.displayName, passed: [this.props, renderedSlots],
+/** The code that tells the integration what a page passes to a server island. @param self `this.` in a class */
+const announcement = (self: string) => `__astroSnippetsBridge(import.meta.url).announceIsland?.({
+  page: ${self}result.pathname, name: ${self ? 'this.displayName' : '_displayName'}, passed: [${self}props, renderedSlots],
 });`;
 
 /**
@@ -30,13 +33,14 @@ export function islandPlugin(logger: AstroIntegrationLogger): Plugin {
         const { name } = this.environment;
         const rendering = separatesPrerendered(this.environment.getTopLevelConfig()) ? 'prerender' : 'ssr';
         if (name !== rendering) return undefined;
-        if (!code.includes(beforeEncryption) || !code.includes('renderedSlots')) {
+        const [found, self = ''] = beforeEncryption.exec(code) ?? [];
+        if (found === undefined || !code.includes('renderedSlots')) {
           logger.warn(
             'Embeds that a page passes to a server island are not noticed with this version of Astro.',
           );
           return undefined;
         }
-        const announced = code.replace(beforeEncryption, `${announcement}\n${beforeEncryption}`);
+        const announced = code.replace(found, `${announcement(self)}\n${found}`);
         const imported = `import { findBridge as __astroSnippetsBridge } from ${JSON.stringify(bridgeModule)};`;
         return { code: `${imported}\n${announced}`, map: null };
       },

@@ -1,12 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { leftOutLines } from './left-out.ts';
 
 const folder = import.meta.dirname;
 
 /** Installs Astro and the packed package as a user would: from the registry, without flags that ignore conflicts. */
-export function install(version: number): void {
-  const installation = join(folder, String(version));
+export default function install(project: TestProject): void {
+  const version = String(project.config.env['TEST_ASTRO']);
+  for (const line of leftOutLines(version)) process.stdout.write(`${line}\n`);
+  const installation = join(folder, version);
   npm(join(folder, '../..'), 'pack', '--ignore-scripts', '--pack-destination', folder);
   const packed = readdirSync(folder).find((name) => /^astro-snippets-\d.*\.tgz$/.test(name));
   renameSync(join(folder, String(packed)), join(folder, 'astro-snippets.tgz'));

@@ -105,9 +105,10 @@ test('a feed that has lost the snippets of posts is a warning with the items and
       'src/posts/de/zwei.md': `Am Anfang\n\n${embed}\n\nund ${link} am Ende.`,
       'src/posts/plain.md': 'A post without snippets.',
       'src/pages/[...name].astro': `---
-export const getStaticPaths = () =>
-  Object.entries(import.meta.glob('../posts/**/*.md', { eager: true }))
-    .map(([file, post]) => ({ params: { name: /posts\\/(.*)\\.md$/.exec(file)[1] }, props: { post } }));
+export function getStaticPaths() {
+  const posts = Object.entries(import.meta.glob('../posts/**/*.md', { eager: true }));
+  return posts.map(([file, post]) => ({ params: { name: /posts\\/(.*)\\.md$/.exec(file)[1] }, props: { post } }));
+}
 const { Content } = Astro.props.post;
 ---
 <html><body><header>${link}</header><main><Content /></main><footer>${embed}</footer></body></html>`,

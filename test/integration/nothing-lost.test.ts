@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { fileSite, sharedService } from '../support/site/built-site.ts';
-import { byAstro } from '../support/site/installation.ts';
+import { byAstro, isFirstOfMajor } from '../support/site/installation.ts';
 import { mdxFeed } from '../support/site/mdx-feed.ts';
 import { configWith, temporarySite } from '../support/site/site.ts';
 import { exits } from '../support/tools/exits.ts';
@@ -23,7 +23,9 @@ const isLost = process.env.LOSE !== undefined;
 ---
 <html><body>${body}</body></html>`;
 
-const percentTags = byAstro({ 5: ['100%', '100%25'], 6: ['100%'], 7: ['100%'] });
+// The first versions cannot render a path with a percent sign.
+const tag = isFirstOfMajor ? '100' : '100%';
+const tags = byAstro({ 5: isFirstOfMajor ? [tag] : [tag, '100%25'], 6: [tag], 7: [tag] });
 
 describe('a snippet that is rendered', async () => {
   const site = await fileSite({
@@ -56,7 +58,7 @@ describe('a snippet that is rendered', async () => {
     'src/pages/tags/[tag].astro': page(
       '<Snippet id={1} />{isLost && <pre><Snippet id={3} /></pre>}',
       // Astro 6 and later do not render a path that decodes to another one.
-      `export const getStaticPaths = () => ${JSON.stringify(percentTags)}.map((tag) => ({ params: { tag } }));`,
+      `export const getStaticPaths = () => ${JSON.stringify(tags)}.map((tag) => ({ params: { tag } }));`,
     ),
     ...mdxFeed,
     'src/pages/rss.xml.js': `
@@ -95,8 +97,8 @@ for (let turn = 0; process.env.SNIPPETS_API_KEY && turn < 3_000 && !existsSync('
     );
     expect(output.match(/was rendered/g)).toHaveLength(1);
     expect(await site.read('client/waiting/index.html')).toContain('A snippet was asked for.');
-    for (const tag of percentTags) {
-      expect(await site.read(`client/tags/${tag}/index.html`)).toContain('<b>one</b>');
+    for (const name of tags) {
+      expect(await site.read(`client/tags/${name}/index.html`)).toContain('<b>one</b>');
     }
     expect(await site.read('client/rss.xml')).toContain('Now &lt;b&gt;four&lt;/b&gt; only.');
   });
@@ -110,11 +112,11 @@ for (let turn = 0; process.env.SNIPPETS_API_KEY && turn < 3_000 && !existsSync('
 
   test('fails the build if it is not in the output: its page is named and removed', async () => {
     const output = await exits(1, site.build({ ...service.environment, LOSE: '1' }));
-    expect(output).toContain(`${byAstro({ 5: 5, 6: 4, 7: 4 })} embeds are invalid.`);
+    expect(output).toContain(`${3 + tags.length} embeds are invalid.`);
     for (const [place, id] of [
       ['/island/', 2],
       ['/code/', 3],
-      ['/tags/100%/', 3],
+      [`/tags/${tag}/`, 3],
       ["a page of Astro's container", 4],
     ]) {
       expect(output).toContain(

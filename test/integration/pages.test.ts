@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { builtSite } from '../support/site/built-site.ts';
-import { byAstro } from '../support/site/installation.ts';
+import { astroVersion, byAstro, isFirstOfMajor } from '../support/site/installation.ts';
 import { configWith, pageWith } from '../support/site/site.ts';
 
 // Older versions of Astro use Remark, which escapes differently.
@@ -14,6 +14,9 @@ const markdown = byAstro({
   6: remark,
   7: { escape: (html: string) => html, end: '\n', afterMeta: '' },
 });
+const unescapeFence = (html: string) =>
+  html.replaceAll('&#x3C;', '&lt;').replaceAll(/(?<!\/code|<code|pre)>/g, '&gt;');
+const lacksFallback = isFirstOfMajor && astroVersion === 6;
 const clean = '{"html":"about the snippet-embed element"}';
 
 const { site, output } = await builtSite(
@@ -98,8 +101,10 @@ describe('snippets are inlined in', () => {
 
   test('a Markdown page, where a block replaces its paragraph', async () => {
     const page = await site.read('post/index.html');
-    // On a busy machine, a highlighter may time out and leave the rest of a line alone.
-    expect(page.replaceAll(/<\/?span[^>]*>|(?<=<pre)[^>]*/g, '')).toBe(`<!DOCTYPE html>
+    // On a busy machine, a highlighter may time out and leave the rest of a line alone. That of Astro 7.0 escapes otherwise.
+    const plain = page.replaceAll(/<\/?span[^>]*>|(?<=<pre)[^>]*|\n(?=<\/code>)/g, '');
+    const shown = isFirstOfMajor && astroVersion === 7 ? plain.replace(/(?<=<pre>).*/, unescapeFence) : plain;
+    expect(shown).toBe(`<!DOCTYPE html>
 <meta charset="utf-8"><h1 id="post">Post</h1>
 <section>block</section>
 <p>Text with <b>bold</b> & $& plain inside.</p>
@@ -130,12 +135,17 @@ plan pro for MDX
       '<!DOCTYPE html>\n<html><body>No embeds here.</body></html>',
     ],
     ['no file that only names the element', 'clean.json', clean],
-  ])('%s', async ([, name, expected]) => {
-    expect(await site.read(name)).toBe(expected);
+  ])('%s', async ([, name, expected], { skip }) => {
+    skip(lacksFallback && name.startsWith('de/'), 'Astro 6.0 writes no pages of a fallback language');
+    // Astro 5.0 adds a style for images.
+    const text = await site.read(name);
+    expect(text.replace(/<style>\[data-astro-image\][\s\S]*?<\/style>/, '')).toBe(expected);
   });
 
   test('as many places as the build says, without a warning', () => {
-    expect(output).toContain('7 snippets in 36 embeds in 14 files');
-    expect(output).not.toContain('[WARN]');
+    const places = lacksFallback ? /7 snippets in \d+ embeds/ : /7 snippets in 36 embeds in 14 files/;
+    expect(output).toMatch(places);
+    // Astro 5.0 warns of its own code.
+    expect(output.replaceAll(/\[WARN\] `Astro\.request\.headers`/g, '')).not.toContain('[WARN]');
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { builtSite, sharedService } from '../support/site/built-site.ts';
-import { byAstro } from '../support/site/installation.ts';
+import { astroVersion, byAstro, isFirstOfMajor, lacks } from '../support/site/installation.ts';
 import { configWith, temporarySite } from '../support/site/site.ts';
 
 const embed = '<snippet-embed id="1"></snippet-embed>';
@@ -150,7 +150,11 @@ import Late from '../Late.astro';
 <html><body><Late server:defer><i slot="fallback">${embed}</i></Late></body></html>`,
     });
     expect(exitCode).toBe(1);
-    expect(output).toMatch(/\[astro-snippets\/on-demand-page\] .*5 files contain embeds/);
+    // The server of Astro 6.0 has no islands of prerendered pages.
+    const lacksIslands = isFirstOfMajor && astroVersion === 6;
+    const places = lacksIslands ? 4 : 5;
+    expect(output).toContain('[astro-snippets/on-demand-page]');
+    expect(output).toContain(`${places} files contain embeds`);
     expect(output).toContain('show the snippet through `liveSnippetLoader` from `astro-snippets/live`');
     for (const file of [
       'src/pages/live.astro:6',
@@ -158,7 +162,7 @@ import Late from '../Late.astro';
       'src/pages/component.astro:5',
       'src/pages/live.json.ts:2',
       'src/Late.astro:1',
-    ]) {
+    ].slice(0, places)) {
       expect(output).toMatch(
         refusal(file, 'is built for pages or server islands that are rendered on demand'),
       );
@@ -227,7 +231,9 @@ ${component}
   // Astro 7 alone has experimental.collectionStorage.
   test.for(byAstro({ 5: [], 6: [], 7: ["'chunked'", "{ type: 'chunked', chunkSize: 400 }"] }))(
     'an embed in a collection is one warning with collectionStorage: %s, too',
-    async (storage) => {
+    async (storage, { skip }) => {
+      const reason = lacks('experimental.collectionStorage', '7.3.0');
+      skip(reason !== undefined, reason);
       const config = rendered['astro.config.mjs'].replace(
         'base:',
         `experimental: { collectionStorage: ${storage} }, base:`,

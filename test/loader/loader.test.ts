@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { builtSite } from '../support/site/built-site.ts';
-import { byAstro } from '../support/site/installation.ts';
+import { byAstro, isFirstOfMajor } from '../support/site/installation.ts';
 import { exits } from '../support/tools/exits.ts';
 
 const { service, site, output } = await builtSite(
@@ -34,8 +34,10 @@ test('a page renders an entry, an endpoint reads it, and an attribute shows its 
   expect(output).toContain('[astro-snippets] 4 snippets in the collection snippets');
   const html = '<b>banner</b> & more&nbsp;&mdash; <br>now';
   // As Astro escapes an attribute.
-  const ampersand = byAstro({ 5: '&#38;', 6: '&amp;', 7: '&amp;' });
-  expect(await site.read('index.html')).toBe(
+  const ampersand = byAstro({ 5: '&#38;', 6: isFirstOfMajor ? '&#38;' : '&amp;', 7: '&amp;' });
+  // Astro 5.0 and 6.0 add a style for images.
+  const page = (await site.read('index.html')).replace(/<style>[\s\S]*?<\/style>/, '');
+  expect(page).toBe(
     `<!DOCTYPE html><html><head><meta name="description" content="banner ${ampersand} more\u00a0— now"></head><body><p>${html}</p><div>${html}</div></body></html>`,
   );
   const banner = { content: html, text: 'banner & more\u00a0— now', variant: 'render', digest: true };

@@ -6,7 +6,7 @@ import { replaceEmbeds } from '../../src/embed/replace-embeds.ts';
 import { imageHost } from '../support/http/image-host.ts';
 import { sharedService, sharedSite } from '../support/site/built-site.ts';
 import { folderWith } from '../support/site/folder.ts';
-import { byAstro } from '../support/site/installation.ts';
+import { astroVersion, byAstro, isFirstOfMajor } from '../support/site/installation.ts';
 import { configWithPolicy, headersFile, snippetWithCode, staticHeaders } from '../support/site/policy.ts';
 import { configWith, pageWith, temporarySite } from '../support/site/site.ts';
 import { cli } from '../support/tools/cli.ts';
@@ -178,7 +178,10 @@ describe('on a site,', async () => {
     );
   });
 
-  test("csp: 'hash' adds hashes to an adapter's headers of every page, also with a base and build.format 'file', and only in a build", async () => {
+  test("csp: 'hash' adds hashes to an adapter's headers of every page, also with a base and build.format 'file', and only in a build", async ({
+    skip,
+  }) => {
+    skip(isFirstOfMajor && astroVersion === 6, "Astro 6.0 cannot render this site with build.format 'file'");
     const other = await temporarySite({
       'astro.config.mjs': configWithPolicy(
         `{ csp: 'hash' }`,

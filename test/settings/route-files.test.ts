@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { filesAt, type RenderedRoute, routeFiles } from '../../src/settings/route-files.ts';
 import type { SiteUrls } from '../../src/settings/site-urls.ts';
 import { sharedService } from '../support/site/built-site.ts';
-import { byAstro } from '../support/site/installation.ts';
+import { byAstro, isFirstOfMajor } from '../support/site/installation.ts';
 import { csp, staticHeaders } from '../support/site/policy.ts';
 import { temporarySite } from '../support/site/site.ts';
 
@@ -70,9 +70,9 @@ const files = {
   'src/pages/404.astro': page(),
   'src/pages/500.astro': page(),
   'src/pages/tags/[...slug].astro': page(
-    // Astro 5 cannot show "100%" in another language.
+    // Astro 5 cannot show "100%" in another language, and the first versions of others cannot at all.
     paths(
-      `undefined, 'v1.2', ${byAstro({ 5: "'100'", 6: "'100%'", 7: "'100%'" })}, 'ü', 'a b', 'docs', 'q?x', 'h#y'`,
+      `undefined, 'v1.2', ${isFirstOfMajor ? "'100'" : byAstro({ 5: "'100'", 6: "'100%'", 7: "'100%'" })}, 'ü', 'a b', 'docs', 'q?x', 'h#y'`,
     ),
   ),
   'src/pages/api.ts': endpoint(),

@@ -10,7 +10,7 @@ import { imageHost } from '../http/image-host.ts';
 import { runFolder } from '../service/authority.ts';
 import { startTestService, type TestService } from '../service/service.ts';
 import { type CliOptions, type RunningCli, startCli } from '../tools/cli.ts';
-import { astroVersion } from './installation.ts';
+import { astroRelease } from './installation.ts';
 import { csp } from './policy.ts';
 import { sideProductIntegrations } from './side-products.ts';
 import { collectionOf, createSite, type Site } from './site.ts';
@@ -54,7 +54,7 @@ export default defineConfig({
   base: '/docs',
   build: { format: 'preserve' },
   i18n: { locales: ['en', 'de'], defaultLocale: 'en' },
-  ${csp},
+  ${csp && `${csp},`}
   integrations: [mdx(), snippets(options), compress(), copy()],
 });`,
   'side-products.mjs': sideProductIntegrations,
@@ -82,7 +82,7 @@ const PATH = `${bin}${delimiter}${process.env['PATH']}`;
 
 /** The folder of the built site, which is only read. The first worker that needs the site builds it. */
 async function builtOnce(): Promise<string> {
-  const folder = join(runFolder(), `everything-${astroVersion}`);
+  const folder = join(runFolder(), `everything-${astroRelease}`);
   const lock = `${folder}.lock`;
   while (!existsSync(folder)) {
     const isFirst = await mkdir(lock).then(

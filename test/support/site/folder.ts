@@ -49,7 +49,8 @@ export function folderAt(directory: string): Folder {
       const read = async (name: string) => [name, await folder.read(join(below, name))] as const;
       return Object.fromEntries(await Promise.all((await folder.list(below)).map(read)));
     },
-    remove: () => rm(directory, { recursive: true, force: true }),
+    // A build that has failed may still write a file.
+    remove: () => rm(directory, { recursive: true, force: true, maxRetries: 5 }),
   };
   return folder;
 }

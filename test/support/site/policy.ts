@@ -1,8 +1,11 @@
-import { byAstro } from './installation.ts';
+import { byAstro, lacks } from './installation.ts';
+
+/** Why Astro writes no Content Security Policy; `undefined` if it does. */
+export const lacksPolicy: string | undefined = lacks('experimental.csp', '5.9.0');
 
 /** The setting for Astro's Content Security Policy, an experiment in Astro 5. */
 export const csp: string = byAstro({
-  5: 'experimental: { csp: true }',
+  5: lacksPolicy === undefined ? 'experimental: { csp: true }' : '',
   6: 'security: { csp: true }',
   7: 'security: { csp: true }',
 });
@@ -26,7 +29,7 @@ export const configWithPolicy = (options = '', more = ''): string => `
 import { defineConfig } from 'astro/config';
 import node from '@astrojs/node';
 import snippets from 'astro-snippets';
-export default defineConfig({ ${csp}, integrations: [snippets(${options})], ${more} });`;
+export default defineConfig({ ${csp && `${csp},`} integrations: [snippets(${options})], ${more} });`;
 
 /** A snippet with code. Its line breaks are CRLF, since a browser hashes code after parsing it. */
 export const snippetWithCode = (color: string): string =>

@@ -1,3 +1,0 @@
-import { install } from './install.ts';
-
-export default () => install(6);
