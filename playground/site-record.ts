@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { type DefaultTreeAdapterTypes, parse, serializeOuter } from 'parse5';
 import type { ShownSnippet } from '../src/cli/json-output.ts';
+import { absoluteLinks } from '../src/content/links.ts';
 import { readManifest } from '../src/record/manifest-file.ts';
 import type { ShownPlaces, SiteFacts } from './service/publisher.ts';
 import { pathOfPage } from './service/website/places.ts';
@@ -47,21 +47,6 @@ export function placesOf(snippets: readonly ShownSnippet[], id: number): ShownPl
 
 /** The linked and inline style sheets of a page, as markup that works on any host. */
 export function stylesOf(page: string, siteUrl: string): string {
-  const styles = [...elementsOf(parse(page))].map((element) => {
-    const isLinked = element.attrs.some(({ name, value }) => name === 'rel' && value === 'stylesheet');
-    const href = element.attrs.find(({ name }) => name === 'href');
-    if (isLinked && href) href.value = new URL(href.value, siteUrl).href;
-    return isLinked || element.tagName === 'style' ? serializeOuter(element) : '';
-  });
-  return styles.join('');
-}
-
-function* elementsOf({
-  childNodes,
-}: DefaultTreeAdapterTypes.ParentNode): Generator<DefaultTreeAdapterTypes.Element> {
-  for (const node of childNodes) {
-    if (!('tagName' in node)) continue;
-    yield node;
-    yield* elementsOf(node);
-  }
+  const styles = page.match(/<style.*?<\/style>|<link\b[^>]*\brel="stylesheet"[^>]*>/gs) ?? [];
+  return absoluteLinks(styles.join(''), siteUrl);
 }

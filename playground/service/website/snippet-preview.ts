@@ -51,17 +51,18 @@ export async function previewPart(
     : page
       ? `As on ${page}, in its place and with its styles.`
       : shown.publisher && "With the styles of the site's home page.";
-  // The choice belongs to no form: nothing of it is sent or saved.
+  const width = (value: string, label: string, isChosen: boolean) =>
+    html`<label><input type="radio" form="" name="width" value="${value}"${isChosen && html` checked`}> ${label}</label>`;
+  // The choice belongs to no form: nothing of it is sent or saved. A draft alone would be tiny on a desktop.
   return html`<div class="preview">
-          <link rel="stylesheet" href="/assets/editor.css">
           <h2>Preview</h2>
           <p class="status bad" role="status" data-flaw>${note}</p>
           <fieldset class="row">
             <legend class="hidden">Width of the preview</legend>
-            <label><input type="radio" form="" name="width" value="desktop" checked> Desktop</label>
-            <label><input type="radio" form="" name="width" value="phone"> Phone</label>
+            ${width('desktop', 'Desktop', page !== undefined)}${width('phone', 'Phone', page === undefined)}
           </fieldset>
           <div class="window"><iframe data-preview sandbox="allow-same-origin" title="Preview of ${title}" srcdoc="${document}"></iframe></div>
           ${caption && html`<p class="hint">${caption}</p>`}
+          <link rel="stylesheet" href="/assets/editor.css">
         </div>`;
 }
