@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { randomBytes, X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import selfsigned from 'selfsigned';
 
@@ -30,16 +30,15 @@ export async function keptCertificate(file: string): Promise<Certificate> {
  */
 export async function createCertificate(): Promise<Certificate> {
   const key = { keyType: 'ec', algorithm: 'sha256' } as const;
-  const authority = await selfsigned.generate(
-    [{ name: 'commonName', value: 'Snippet playground authority' }],
-    {
-      ...key,
-      extensions: [
-        { name: 'basicConstraints', cA: true, critical: true },
-        { name: 'keyUsage', keyCertSign: true, critical: true },
-      ],
-    },
-  );
+  // Of two authorities of one name, a client may check only the one that has not signed.
+  const name = `Snippet playground authority ${randomBytes(4).toString('hex')}`;
+  const authority = await selfsigned.generate([{ name: 'commonName', value: name }], {
+    ...key,
+    extensions: [
+      { name: 'basicConstraints', cA: true, critical: true },
+      { name: 'keyUsage', keyCertSign: true, critical: true },
+    ],
+  });
   const leaf = await selfsigned.generate([{ name: 'commonName', value: 'localhost' }], {
     ...key,
     ca: { key: authority.private, cert: authority.cert },

@@ -77,12 +77,8 @@ export async function unknownNames(
 
 function fill(params: Record<string, unknown>, [name = '', ...rest]: string[]): void {
   const value = params[name];
-  if (rest.length === 0) params[name] = '';
-  else {
-    const inner = (typeof value === 'object' && value) || {};
-    params[name] = inner;
-    fill(inner as Record<string, unknown>, rest);
-  }
+  params[name] = rest.length === 0 ? '' : (typeof value === 'object' && value) || {};
+  if (rest.length > 0) fill(params[name] as Record<string, unknown>, rest);
 }
 
 /** The names of the variables of a template; none if it cannot be parsed. */

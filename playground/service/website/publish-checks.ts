@@ -63,7 +63,7 @@ async function openFindings({ content, lineOf }: TracedTemplate, site?: SiteFact
   const open = await findLeftOpen(content, { scripts: site?.scripts ?? 'allow' });
   if (open === undefined) return [];
   const start = startOf(open.what, content);
-  const line = start === undefined || start < 0 ? undefined : lineOf(start);
+  const line = start === undefined ? undefined : lineOf(start);
   return [{ line, flaw: `${describeOpen(open)} ${howToClose(open.what)}`, severity: 'breaks' }];
 }
 

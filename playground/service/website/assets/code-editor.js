@@ -14,20 +14,13 @@ const label = document.querySelector('label[for=draft]');
 const tools = document.querySelector('[data-tools]');
 const severities = { refused: 'error', breaks: 'error', note: 'warning' };
 
-/** What the buttons do. Each works by key, too. */
+/** What the buttons do. */
 const actions = {
   bold: () => wrap('<strong>', '</strong>', 'bold'),
   list: () => wrap('<ul>\n  <li>', '</li>\n</ul>', 'one', (lines) => lines.replaceAll('\n', '</li>\n  <li>')),
   link: () => ask('link', ({ address, text }) => `<a href="${address}">${text}</a>`),
   image: () => ask('image', ({ address, text }) => `<img src="${address}" alt="${quoted(text)}">`),
 };
-const keyOf = (key, name) => ({
-  key,
-  run() {
-    actions[name]();
-    return true;
-  },
-});
 
 const view = new EditorView({
   doc: text.value,
@@ -42,12 +35,10 @@ const view = new EditorView({
     EditorView.theme({}, { dark: matchMedia('(prefers-color-scheme: dark)').matches }),
     EditorView.contentAttributes.of({ 'aria-labelledby': 'draft-label', 'aria-describedby': 'draft-hint' }),
     keymap.of([
-      keyOf('Mod-b', 'bold'),
-      keyOf('Mod-k', 'link'),
-      ...lintKeymap,
-      ...historyKeymap,
-      ...defaultKeymap,
+      { key: 'Mod-b', run: () => actions.bold() ?? true },
+      { key: 'Mod-k', run: () => actions.link() ?? true },
     ]),
+    keymap.of([...lintKeymap, ...historyKeymap, ...defaultKeymap]),
     EditorView.updateListener.of(({ docChanged, state }) => {
       if (!docChanged) return;
       text.value = state.doc.toString();
