@@ -23,7 +23,7 @@ import { cleanLines } from '../text/clean-text.ts';
 import { containsKnownKey } from '../text/known-keys.ts';
 import { errorPage, type OverlayError, toHtml } from './error-page.ts';
 import { failureIdentity, type SnippetMemory } from './snippet-memory.ts';
-import { describeUse, linkOf, type ShownUse } from './toolbar-facts.ts';
+import { devFacts, linkOf, type ShownUse } from './toolbar-facts.ts';
 import { ViewLines, ViewLog } from './view-log.ts';
 
 /** A complete response of the dev server, before snippets are inlined. */
@@ -181,10 +181,11 @@ function refuseFailures(view: View, shownUses: readonly ShownUse[]): void {
 
 /** @throws UserError if the API key would be shown */
 function inlineShown(view: View, shownUses: ShownUse[], snippets: FetchedSnippets, hash?: string): Buffer {
-  const { site, settings, lines, embeds } = view;
+  const { site, settings, search, lines, embeds } = view;
   const { path, kind, bytes } = view.rendered;
   const urlOf = (id: number) => linkOf(id, settings.editUrl, (line) => lines.warn(line));
-  const linked = hash ? panelSnippets(shownUses, snippets, urlOf, describeUse) : undefined;
+  const facts = devFacts(search, path, settings);
+  const linked = hash ? panelSnippets(shownUses, snippets, urlOf, facts) : undefined;
   const inlinePage = pageInliner({ snippets, rules: { policy: 'none' }, site, linked, hash });
   const { bytes: inlinedBytes } = inlinePage({ name: path, kind }, bytes, embeds);
   if (containsKnownKey(inlinedBytes.toString('latin1'))) throw keyError(shownUses, path);

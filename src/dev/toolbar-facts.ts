@@ -1,4 +1,5 @@
-import type { PanelUse } from '../inlining/edit-links/edit-links.ts';
+import { type AdvisedSettings, hintOf } from '../failures/hints.ts';
+import type { DevFacts, PanelSource, PanelUse } from '../inlining/edit-links/edit-links.ts';
 import { editUrlOf } from '../settings/edit-url.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SnippetUse } from '../snippets/snippet-use.ts';
@@ -23,8 +24,25 @@ export function linkOf(
   }
 }
 
-/** Describes a request for a snippet in the panel of the dev toolbar. */
-export function describeUse({ request: { params }, optionalPlaces, snippet }: ShownUse): PanelUse {
+/** Finds where the sources of a page write an embed, as `SourceSearch` does. */
+interface PositionSearch {
+  positionsOf(id: number, page: string): readonly PanelSource[];
+}
+
+/** What the panel of the dev toolbar shows of the snippets of a page. @param page the path of its URL */
+export const devFacts = (
+  search: PositionSearch,
+  page: string,
+  settings: AdvisedSettings,
+): DevFacts<ShownUse> => ({
+  describeUse: (use) => describeUse(use, settings),
+  sourcesOf: (id) => search.positionsOf(id, page),
+});
+
+function describeUse(
+  { request: { params }, optionalPlaces, snippet }: ShownUse,
+  settings: AdvisedSettings,
+): PanelUse {
   const { content, checkedAt, error } = snippet;
   const facts = [
     params,
@@ -40,6 +58,7 @@ export function describeUse({ request: { params }, optionalPlaces, snippet }: Sh
   return {
     facts: facts.filter(Boolean).join(' · '),
     error: error?.message,
+    hint: error && hintOf(error.code, settings),
     attributes: `${paramsAttribute}${optionalPlaces?.size ? ' optional' : ''}`,
   };
 }

@@ -21,6 +21,9 @@ const writtenProps = ['id', 'of', 'params', 'as', 'optional'];
 /** Routes of generated images, such as `/og/[slug].png`. */
 const imageRoute = /\.(?:png|jpe?g|webp|avif|gif|svg)$/;
 
+/** How many places of an embed are listed: a snippet in content may be written in many files. */
+const maxPositions = 5;
+
 /**
  * Finds where in a site's sources its embeds are written, for errors and warnings. Sources are read once,
  * when the first message needs a place. A page is traced to its sources through its route and the modules
@@ -50,6 +53,24 @@ export class SourceSearch {
 
     return this.#describe(candidatesIn(embeds, id, file), { isInAll: file === undefined, isDoubtful });
   };
+
+  /**
+   * The places in the sources of a page that may write an embed of a snippet, so that an editor can open them: those with
+   * the id or, without any, those that compute it.
+   *
+   * @param page the path of the page's URL.
+   */
+  positionsOf(id: number, page: string): { place: string; position: string }[] {
+    const candidates = candidatesIn(this.#embedsOn(page), String(id), page);
+    const literal = candidates.filter((embed) => embed.id !== undefined);
+    const { root } = this.source.folders;
+    const positions = (literal.length > 0 ? literal : candidates).map(({ file, line, column }) => {
+      const place = `${relativeSource(file, root)}:${line}`;
+      return [place, { place, position: `${file}:${line}:${column}` }] as const;
+    });
+    // Two embeds in one line are one place to go to: the first.
+    return [...new Map(positions.reverse()).values()].reverse().slice(0, maxPositions);
+  }
 
   /** The requests that pages may make, as far as they are written literally in `srcDir`. */
   literalRequests(): SnippetRequest[] {

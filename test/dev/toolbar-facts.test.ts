@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { SnippetError } from '../../src/client/snippet-error.ts';
 import { parseRequest } from '../../src/client/snippet-request.ts';
-import { describeUse, linkOf, type ShownUse } from '../../src/dev/toolbar-facts.ts';
+import { devFacts, linkOf, type ShownUse } from '../../src/dev/toolbar-facts.ts';
 import { panelSnippets } from '../../src/inlining/edit-links/edit-links.ts';
 import type { FetchedSnippet } from '../../src/snippets/snippet-fetcher.ts';
 import { protectKey } from '../../src/text/known-keys.ts';
@@ -45,12 +46,31 @@ test.for<[what: string, editUrl: () => unknown, reason: string]>([
 test('each params of a snippet are a line of its entry, and no line has the API key', () => {
   const shown = page('{"a":1}', '{"a":"it\'s"}');
   const fetched = new Map(shown.map(({ request }) => [request.key, { knownName: `The key ${apiKey}` }]));
-  const snippets = panelSnippets(shown, fetched, (id) => linkOf(id, undefined, fail), describeUse);
+  const sources = [{ place: 'src/a.astro:2', position: '/site/src/a.astro:2:1' }];
+  const search = { positionsOf: (id: number, of: string) => (id === 42 && of === '/page/' ? sources : []) };
+  const facts = devFacts(search, '/page/', {});
+  const snippets = panelSnippets(shown, fetched, (id) => linkOf(id, undefined, fail), facts);
   const entry = snippets[42];
   expect(Object.keys(snippets)).toEqual(['42']);
   expect(entry?.name).toBe('The key [API key]');
+  expect(entry?.sources).toEqual(sources);
   expect(entry?.uses?.map(({ facts, attributes }) => [facts, attributes])).toEqual([
     ['{"a":1} · retrieve · 2 ms · 4 bytes', ` params='{"a":1}'`],
     [`{"a":"it's"} · retrieve · 2 ms · 4 bytes`, ` params='{"a":"it&#39;s"}'`],
   ]);
+});
+
+test.for([
+  ['not-found', {}, /^Check the id: the snippet does not exist/],
+  ['forbidden', {}, /^Use a secret key: a public one has limited privileges\.$/],
+  ['unavailable', { renderBaseUrl: 'https://x.test' }, /^Try again later, or give the embed children/],
+] as const)('the entry of a snippet that fails with %s says what to do', ([code, settings, hint]) => {
+  const failed = page('{}').map((use) => {
+    const error = new SnippetError(code, 'it fails.', { snippetId: 42 });
+    return { ...use, snippet: { ...use.snippet, content: undefined, error } };
+  });
+  const facts = devFacts({ positionsOf: () => [] }, '/', settings);
+  const [use] = panelSnippets(failed, new Map(), () => undefined, facts)[42]?.uses ?? [];
+  expect(use?.error).toBe('Snippet 42: it fails.');
+  expect(use?.hint).toMatch(hint);
 });

@@ -82,3 +82,22 @@ test('an embed is written in one place among the modules of its page, if that is
   ]);
   expect(await placesIn(undefined)).toEqual([anywhere, anywhere, anywhere]);
 });
+
+test('an editor opens the places of a page that write an embed, or else those that compute its id', async () => {
+  const some = await search(
+    {
+      'site/src/pages/own.astro': `<p>\n  ${embed('1')}${embed('1')}\n</p>\n<Snippet {id} />`,
+      'site/src/pages/list.astro': Array.from({ length: 9 }, () => embed('1')).join('\n'),
+      'site/src/Card.astro': `\n${embed('1')}`,
+    },
+    { 'src/pages/own.astro': ['src/Card.astro'], 'src/pages/list.astro': ['src/Other.astro'] },
+  );
+  const { root } = some.source.folders;
+  expect(some.positionsOf(1, '/docs/own/')).toEqual([
+    { place: 'src/pages/own.astro:2', position: `${root}/src/pages/own.astro:2:3` },
+    { place: 'src/Card.astro:2', position: `${root}/src/Card.astro:2:1` },
+  ]);
+  expect(some.positionsOf(2, '/docs/own/').map(({ place }) => place)).toEqual(['src/pages/own.astro:4']);
+  expect(some.positionsOf(1, '/docs/list/')).toHaveLength(5);
+  expect(some.positionsOf(2, '/docs/list/')).toEqual([]);
+});

@@ -20,6 +20,16 @@ export interface PanelSnippet {
   name: string | undefined;
   /** Each request for the snippet on the page (one for each set of params); `undefined` in a build. */
   uses: PanelUse[] | undefined;
+  /** Where the sources of the page write an embed of the snippet; `undefined` in a build. */
+  sources?: readonly PanelSource[] | undefined;
+}
+
+/** A place in the sources that writes an embed. */
+export interface PanelSource {
+  /** The file, relative to the project, and the line: `src/pages/index.astro:12`. */
+  place: string;
+  /** The absolute path, the line and the column, as the dev server opens it in an editor. */
+  position: string;
 }
 
 /** A request for a snippet (its id with certain params), as the panel of `astro dev` describes it. */
@@ -27,6 +37,8 @@ export interface PanelUse {
   /** One line for people: the params, the size and the time of the request, joined by dots. */
   facts: string;
   error: string | undefined;
+  /** What to do about the error. */
+  hint: string | undefined;
   /** The attributes besides the id, as HTML, of the embed that the panel puts on the clipboard. */
   attributes: string;
 }
@@ -49,12 +61,18 @@ export interface LinkedPage {
   script?: Edit;
 }
 
-/** Gathers the snippets for the panel, by their ids. @param describe given in `astro dev` only */
+/** What only `astro dev` knows of the snippets of a page. */
+export interface DevFacts<Use> {
+  describeUse(use: Use): PanelUse;
+  sourcesOf(id: number): readonly PanelSource[];
+}
+
+/** Gathers the snippets for the panel, by their ids. @param dev given in `astro dev` only */
 export function panelSnippets<Use extends Pick<SnippetUse, 'request'>>(
   uses: readonly Use[],
   fetched: ReadonlyMap<string, { knownName?: string | undefined }>,
   urlOf: (id: number) => string | undefined,
-  describe?: (use: Use) => PanelUse,
+  dev?: DevFacts<Use>,
 ): PanelSnippets {
   const snippets: PanelSnippets = {};
   for (const [id, usesOfSnippet] of Map.groupBy(uses, ({ request }) => request.id)) {
@@ -63,7 +81,8 @@ export function panelSnippets<Use extends Pick<SnippetUse, 'request'>>(
     snippets[id] = {
       url: urlOf(id),
       name: name && cleanText(name),
-      uses: describe && usesOfSnippet.map(describe),
+      uses: dev && usesOfSnippet.map(dev.describeUse),
+      sources: dev?.sourcesOf(id),
     };
   }
   return snippets;

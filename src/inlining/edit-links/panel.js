@@ -16,8 +16,10 @@ const styles = `
   button { padding: 8px 14px; font: inherit; font-weight: 600; color: inherit; cursor: pointer }
   .panel { width: 340px; max-width: 100%; max-height: 45vh; padding: 12px 16px; overflow-y: auto }
   .panel button { margin: 4px 0; padding: 4px 10px }
+  h2 { margin: 0; font-size: 17px; line-height: 1.4 }
   p { margin: 0; overflow-wrap: anywhere; color: #d5d9e0 }
   .error { color: #ff9d9d }
+  .panel button.source { margin: 0; padding: 0; border: 0; font-weight: 400; color: #c4b5fd; text-align: left; text-decoration: underline; overflow-wrap: anywhere }
   ul { list-style: none; margin: 8px 0 0; padding: 0 }
   li { padding: 8px 0; border-top: 1px solid #4a505c; overflow-wrap: anywhere }
   li a { color: #c4b5fd }
@@ -63,9 +65,10 @@ function findPlaces(within, found = []) {
  * Adds the panel to a shadow root.
  *
  * @param controls further elements above the list.
+ * @param options `advise` says what to do, given the snippets; `open` shows a place in the sources.
  * @returns the elements, and `turn`, which opens or closes the panel.
  */
-export function addPanel(root, ...controls) {
+export function addPanel(root, controls = [], { advise = () => '', open } = {}) {
   // A constructed style sheet is allowed by every Content Security Policy, unlike a <style> element.
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(styles);
@@ -73,7 +76,15 @@ export function addPanel(root, ...controls) {
   const outlines = make('div', { className: 'outlines', ariaHidden: 'true' });
   const list = make('ul');
   const intro = make('p');
-  const panel = make('div', { className: 'panel', id: 'panel', hidden: true }, intro, ...controls, list);
+  const heading = make('h2', { textContent: 'Snippets on this page' });
+  const panel = make(
+    'div',
+    { className: 'panel', id: 'panel', hidden: true },
+    heading,
+    intro,
+    ...controls,
+    list,
+  );
   // The panel is in English, whatever the language of the page is.
   const aside = make('aside', { ariaLabel: 'Snippets on this page', lang: 'en', dir: 'ltr' }, panel);
   root.append(outlines, aside);
@@ -93,22 +104,30 @@ export function addPanel(root, ...controls) {
     draw();
   }
 
-  function entry({ id, name, url, unmarked, uses = [] }, places) {
+  function sourceLine({ place, position }) {
+    const button = make('button', { type: 'button', className: 'source', textContent: place });
+    button.title = 'Open in your editor';
+    button.addEventListener('click', () => open(position));
+    return make('p', {}, 'Written in ', button);
+  }
+
+  function entry({ id, name, url, unmarked, uses = [], sources = [] }, places) {
     const ranges = places.flatMap((place) => (place.id === id ? place.range : []));
     const where = unmarked.length > 0 ? [`in ${unmarked.join(', ')}`] : [];
     const { length } = ranges;
     if (length > 0) where.unshift(`in ${length} place${length === 1 ? '' : 's'} on this page`);
-    const title = `snippet ${id}${name ? ` \u00b7 ${name}` : ''}`;
+    const title = `snippet ${id}${name && name !== `Snippet ${id}` ? ` (${name})` : ''}`;
     const link = url
       ? make('a', { href: url, target: '_blank', rel: 'noopener', textContent: `Edit ${title}` })
       : make('strong', { textContent: `S${title.slice(1)}` });
     const textContent = where.join(', and ') || 'not visible on this page';
-    const item = make('li', {}, link, make('p', { textContent }));
-    for (const { facts, error, attributes } of uses) {
+    const item = make('li', {}, link, make('p', { textContent }), ...sources.map(sourceLine));
+    for (const { facts, error, hint, attributes } of uses) {
       const embed = `<snippet-embed id="${id}"${attributes}></snippet-embed>`;
       const onclick = () => navigator.clipboard.writeText(embed);
       item.append(make('p', { textContent: facts }));
       if (error) item.append(make('p', { className: 'error', textContent: error }));
+      if (hint) item.append(make('p', { textContent: `What to do: ${hint}` }));
       item.append(make('button', { type: 'button', textContent: 'Copy embed', onclick }));
     }
     item.addEventListener('focusin', () => {
@@ -129,7 +148,8 @@ export function addPanel(root, ...controls) {
     const snippets = readSnippets();
     const places = findPlaces(document);
     const links = snippets.some(({ url }) => url) ? 'Links open in a new tab.' : '';
-    intro.textContent = snippets.length > 0 ? links : 'There are no snippets on this page.';
+    const state = snippets.length > 0 ? links : 'There are none.';
+    intro.textContent = [state, advise(snippets)].filter(Boolean).join(' ');
     list.replaceChildren(...snippets.map((snippet) => entry(snippet, places)));
   }
 

@@ -237,7 +237,7 @@ describe('the toolbar app', () => {
       expect(await panel().getByRole('listitem').count(), await panel().innerText()).toBe(2);
     }, patience);
     expect(await rowOf(1).innerText()).toMatch(
-      /^Edit snippet 1\s+in 1 place on this page\s+render · \d+ ms · 18 bytes · fetched at [\d:]{8}\s/,
+      /^Edit snippet 1\s+in 1 place on this page\s+Written in src\/pages\/index\.astro:\d+\s+render · \d+ ms · 18 bytes · fetched at [\d:]{8}\s/,
     );
 
     service.put(1, '<b>refreshed words</b>');
@@ -253,6 +253,28 @@ describe('the toolbar app', () => {
     const opened = page.waitForEvent('popup');
     await rowOf(3).getByRole('link').click();
     expect((await opened).url()).toBe('about:blank#edit-3');
+  });
+
+  test('has a heading, says what to do, and opens the source of an embed in an editor', async () => {
+    const opened: string[] = [];
+    await page.route('**/__open-in-editor?**', (route) => {
+      opened.push(new URL(route.request().url()).searchParams.get('file') ?? '');
+      return route.fulfill({ body: '' });
+    });
+    await openPanel('/');
+    await panel().getByRole('heading', { name: 'Snippets on this page' }).waitFor();
+    await panel().getByText('The page reloads by itself when one is published.').waitFor();
+    const source = rowOf(1).getByRole('button', { name: /^src\/pages\/index\.astro:\d+$/ });
+    await source.focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => opened).toEqual([expect.stringMatching(/\/src\/pages\/index\.astro:\d+:\d+$/)]);
+    await page.unroute('**/__open-in-editor?**');
+
+    await openPanel('/optional');
+    await panel().getByText('Below is what to do about snippet 501.').waitFor();
+    const missing = panel().getByRole('listitem');
+    expect(await missing.locator('.error').textContent()).toContain('There is no published snippet 501');
+    await missing.getByText(/^What to do: Check the id: /).waitFor();
   });
 
   test('copies an embed of the snippet and its params with "Copy embed"', async () => {
