@@ -183,8 +183,6 @@ export interface ReportOutput extends Document<'report'> {
    */
   snippets: (ShownSnippet & {
     change: 'added' | 'changed' | 'gone' | 'same' | 'unknown';
-    /** The name that people gave the snippet, if it is known. */
-    name?: string | undefined;
     /** The first 80 characters of the text, without tags; absent if there is none. */
     text?: string | undefined;
     /** Where the snippet is edited, if the option `editUrl` says so: an absolute URL. */

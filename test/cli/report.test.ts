@@ -1,6 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { trustedServer } from '../support/http/wire.ts';
 import { temporaryService } from '../support/service/service.ts';
 import { copyOfEverything } from '../support/site/everything.ts';
 import { configWith, pageWith, temporarySite } from '../support/site/site.ts';
@@ -100,6 +101,33 @@ describe('what people know a snippet by', () => {
     expect(html.includes('scope="col">Edit<')).toBe(links[0] !== undefined);
     expect(html.match(/href="[^"]*edit[^"]*"/g) ?? []).toHaveLength(links.filter(Boolean).length);
     expect(html).not.toContain('javascript:');
+  });
+
+  test('is its name, where retrieving has sent one', async () => {
+    const service = await temporaryService(contents);
+    const site = await temporarySite(edited('(id) => "/edit/" + id'), service);
+    const named = await trustedServer((request, response) => {
+      const id = Number(request.url.split('/').at(-1));
+      if (id === 9)
+        return void response
+          .writeHead(404, { 'content-type': 'application/problem+json' })
+          .end(JSON.stringify({ status: 404, title: 'Not Found' }));
+      response.end(
+        JSON.stringify({ id, name: id === 1 ? '<b>Free & "fast"</b>' : `Snippet ${id}`, content: 'text' }),
+      );
+    });
+    await site.builds({
+      ...service.environment,
+      SNIPPETS_RENDER_BASE_URL: '',
+      SNIPPETS_RETRIEVE_BASE_URL: named,
+    });
+    expect((await site.run('report')).exitCode).toBe(0);
+    const html = await readFile(join(site.directory, 'snippets-report.html'), 'utf8');
+    expect(html).toContain(
+      '>&lt;b&gt;Free &amp; &quot;fast&quot;&lt;/b&gt;<span class="subtitle">Snippet 1</span></th>',
+    );
+    expect(html).toContain('scope="row">Snippet 2</th>');
+    expect(html).toContain('aria-label="Edit &lt;b&gt;Free &amp; &quot;fast&quot;&lt;/b&gt;, in a new tab"');
   });
 
   test('an edit URL with the API key is in no record and no report', async () => {

@@ -52,17 +52,16 @@ function reportSnippets(manifest: Manifest): ReportedSnippet[] {
 /** How much of a snippet's text is shown, in characters. */
 const textLength = 80;
 
-/** What people know a snippet by: its name and its text, and where they edit it. */
+/** What people know a snippet by besides its name: its text, and where they edit it. */
 function contentFacts(
-  { linked, editUrls, urls }: Manifest,
+  { editUrls, urls }: Manifest,
   id: number,
   recorded: RecordedSnippet | undefined,
-): Pick<ReportedSnippet, 'name' | 'text' | 'editUrl'> {
+): Pick<ReportedSnippet, 'text' | 'editUrl'> {
   const text = textOf(recorded?.content?.text ?? '');
   const characters = Array.from(text.slice(0, textLength * 4));
   const isCut = characters.length > textLength || text.length > textLength * 4;
   return {
-    name: linked?.[id]?.name,
     text: (isCut ? `${characters.slice(0, textLength - 1).join('')}…` : text) || undefined,
     editUrl: webUrl(editUrls?.[id], urls?.site),
   };
