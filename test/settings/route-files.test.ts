@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { filesAt, type RenderedRoute, routeFiles } from '../../src/settings/route-files.ts';
 import type { SiteUrls } from '../../src/settings/site-urls.ts';
 import { sharedService } from '../support/site/built-site.ts';
-import { byAstro, isFirstOfMajor } from '../support/site/installation.ts';
+import { astroVersion, byAstro, isFirstOfMajor } from '../support/site/installation.ts';
 import { csp, staticHeaders } from '../support/site/policy.ts';
 import { temporarySite } from '../support/site/site.ts';
 
@@ -122,7 +122,8 @@ describe('each page and endpoint is found where Astro has written it, and the co
         return url === undefined ? [] : [[name, url] as const];
       }),
     );
-    expect(urlByFile.size).toBeGreaterThan(30);
+    // Astro 6.0 writes no pages of a fallback language.
+    expect(urlByFile.size).toBeGreaterThan(isFirstOfMajor && astroVersion === 6 ? 15 : 30);
     for (const [name, url] of urlByFile) {
       // A page of the fallback language tells the path of the page that it shows.
       if (!name.startsWith('de/') && name !== 'de.html') expect(filesAt(url, urls)).toContain(name);

@@ -67,8 +67,8 @@ export const collections = { posts: defineCollection({ loader: glob({ pattern: '
   // Astro may have sent a part of the page by then, and cuts the answer.
   const answer = await page('/post-live').catch(() => ({ status: 500 }));
   expect(answer.status).toBe(500);
-  // The first versions of Astro 5 and 6 do not log why a page has failed.
-  if (isFirstOfMajor && astroVersion < 7) return;
+  // Astro 5 and 6.0 do not log why a page has failed.
+  if (astroVersion === 5 || (astroVersion === 6 && isFirstOfMajor)) return;
   expect(server.output()).toContain('the route /post-live is rendered on demand');
   expect(server.output()).toContain('liveSnippetLoader');
 });
