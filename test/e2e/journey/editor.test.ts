@@ -125,8 +125,7 @@ test('markup is inserted by key or with the buttons, and Tab leaves the editor',
   await page.keyboard.insertText('A cup');
   await page.keyboard.press('Enter');
   await expect.poll(draft).toMatch(/\}\}<img src="\/media\/cup\.svg" alt="A cup">$/);
-  await page.getByText('Saved', { exact: true }).waitFor();
-  expect(snippets.get(organization, id)?.draft).toBe(await draft());
+  await expect.poll(() => snippets.get(organization, id)?.draft).toBe(await draft());
 
   await page.keyboard.press('Tab');
   expect(await page.locator('.cm-editor :focus').count()).toBe(0);
