@@ -143,6 +143,20 @@ test('the text area stays where the code editor cannot be loaded', async () => {
   expect(snippets.get(organization, id)?.draft).toBe('one <b>two</b>');
 });
 
+test('what is typed before the code editor is there is in it, with the cursor behind', async () => {
+  await open('one');
+  const { promise: typed, resolve: load } = Promise.withResolvers<void>();
+  await page.route('**/code-editor.js', (route) => typed.then(() => route.continue()));
+  await page.reload({ waitUntil: 'commit' });
+  await page.locator('#draft').focus();
+  await page.keyboard.press('ControlOrMeta+End');
+  await page.keyboard.insertText(' two');
+  load();
+  await page.locator('.cm-content:focus').waitFor();
+  await page.keyboard.insertText(' three');
+  expect(await draft()).toBe('one two three');
+});
+
 test('a closing tag that is typed whole is not closed twice', async () => {
   await open('');
   await content().focus();
