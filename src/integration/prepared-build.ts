@@ -79,6 +79,8 @@ export class PreparedBuild {
     const build = this.#build;
     const inlinedBuild = await build.attempt(async () => {
       const { apiKey, exclude } = build.session.settings;
+      // Astro 5 writes no folder for browsers if all pages are rendered on demand, and none has a script or a style.
+      mkdirSync(directory, { recursive: true });
       const files = listSiteFiles([directory], exclude);
       const { files: scannable } = distinctFiles(files.scannable);
       for (const line of files.warnings) build.site.logger.warn(line);

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import snippets from '../../src/index.ts';
-import { requireConnection } from '../../src/settings/connection.ts';
 import { readEnvironment } from '../../src/settings/environment.ts';
 import { parseOptions } from '../../src/settings/parse-options.ts';
 import { resolveSettings } from '../../src/settings/settings.ts';
@@ -189,6 +188,24 @@ test.for([
   'the environment %o is rejected at the start, and no secret is shown',
   ([environment, message]) => {
     const error = rejection(() => resolveSettings(parseOptions({}), environment));
+    expect(error.message).toContain(message);
+    expect(JSON.stringify([error.message, error.hint])).not.toContain('secret');
+  },
+);
+
+test.for([
+  [{ SNIPPETS_APIKEY: 'sk_secret_0123456789' }, 'SNIPPETS_API_KEY is not set, but SNIPPETS_APIKEY is.'],
+  [{ SNIPPETS_API_KEI: 'sk_secret_0123456789' }, 'SNIPPETS_API_KEY is not set, but SNIPPETS_API_KEI is.'],
+  [
+    { SNIPPETS_API_KEY: 'sk_0123456789', SNIPPETS_RENDER_BASEURL: 'https://x.test' },
+    'No base URL of the service is set, but SNIPPETS_RENDER_BASEURL is.',
+  ],
+  [{ SNIPPETS_WEBHOOK_SECRET: 'secret', SNIPPETS_OTHER: 'x' }, 'SNIPPETS_API_KEY is not set. '],
+] as const)(
+  'a missing setting names a variable that looks like a misspelling: %o',
+  ([environment, message]) => {
+    const settings = resolveSettings(parseOptions({}), environment);
+    const error = rejection(() => requireConnection(settings));
     expect(error.message).toContain(message);
     expect(JSON.stringify([error.message, error.hint])).not.toContain('secret');
   },
