@@ -7,6 +7,7 @@ import { userError } from './failures/errors.ts';
 import type { BuildRun } from './integration/build-run.ts';
 import type { InlinedBuild } from './integration/inlined-build.ts';
 import { builtPlugin, lastIntegration } from './integration/last-hooks.ts';
+import { liveEntry } from './integration/live-entry.ts';
 import { ownDependencies } from './integration/own-dependencies.ts';
 import type { PreparedBuild } from './integration/prepared-build.ts';
 import { openSite, type Site } from './integration/site.ts';
@@ -108,6 +109,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
               sourcePlugin({ ...sourceOptions, onMention: noteMention }),
               islandPlugin(sourceOptions.logger),
               ownDependencies(config.root),
+              liveEntry(config, astro),
             ],
             define: {
               __ASTRO_SNIPPETS__: JSON.stringify(command),

@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { userError } from '../failures/errors.ts';
-import { type Environment, environmentVariables } from '../settings/environment.ts';
+import type { Environment } from '../settings/environment.ts';
+import { environmentVariables } from '../settings/variable-names.ts';
 import { protectKey } from '../text/known-keys.ts';
 
 /**

@@ -205,6 +205,11 @@ export class SnippetClient {
     await this.#fetchFrom(variant, request);
   }
 
+  /** @internal Whether no call may wait for what another one began, as in workers of Cloudflare. */
+  get isolatesCalls(): boolean {
+    return this.#transport.isolatesCalls ?? false;
+  }
+
   /** Closes the connections. Requests in progress, and later ones, reject with `closed`. */
   async close(): Promise<void> {
     this.#closedWith = new SnippetError('closed', 'The client was closed.');

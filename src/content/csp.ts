@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { type Edit, toByteString } from '../markup/edits.ts';
 import { attributesOf, decodeAttribute, readAttribute, replaceValue } from '../markup/tags.ts';
 import { walk } from '../markup/walk.ts';
@@ -31,9 +30,6 @@ export interface PolicyRules extends Pick<HtmlRules, 'policy'> {
   /** The source of the script for edit links, if pages have it. */
   editLinks?: string | undefined;
 }
-
-/** The source that allows an inline script or style sheet with exactly this code. */
-export const hashSource = (code: string): string => `'sha256-${hash('sha256', code, 'base64')}'`;
 
 /** The sources that a page with these contents needs, each once. */
 export function sourcesOf(

@@ -1,5 +1,6 @@
 import { isRunningType } from '../embed/syntax.ts';
-import { hashSource, type InlineAttribute, type InlineCode } from './csp.ts';
+import type { InlineAttribute, InlineCode } from './csp.ts';
+import { hashSource } from './hash-source.ts';
 import { elementsOf } from './parse.ts';
 import { holdsScriptUrl } from './scripts.ts';
 

@@ -34,6 +34,11 @@ export interface PreparedSnippet extends SnippetContent {
 interface ContentRules extends HtmlRules {
   /** Absent if images stay on their own hosts. */
   findImage?: FindImage | undefined;
+  /**
+   * Whether inline code is found and hashed, for policies. A live snippet is on pages whose policies are not known, and
+   * workers may have no `node:crypto` to hash it. @default true
+   */
+  findsInlineCode?: boolean;
 }
 
 /** A snippet and how the site displays it, which decides the rules that apply to its content. */
@@ -87,7 +92,7 @@ export async function prepareSnippet(
     ...(leftOpen ? [openFlaw(leftOpen, html, content)] : []),
   ];
 
-  const inlineCode = await inlineCodeOf(html);
+  const inlineCode = rules.findsInlineCode === false ? undefined : await inlineCodeOf(html);
   const presumed = rules.policy === 'none' ? [] : describeBlocked({ inlineCode }, undefined, rules.policy);
   const policyFlaws = presumed.map((text): ContentFlaw => ({ code: 'blocked-by-policy', text }));
   const subject = nameSnippet({ id: request.id, name });

@@ -73,6 +73,9 @@ const setupErrors = {
   'stale-compressed-file': {
     hint: 'Servers send it instead of the page: compress files in `astro:build:done`, or after the build.',
   },
+  'unsupported-astro': {
+    hint: 'Upgrade Astro, or fetch the snippet with `SnippetClient` from `astro-snippets/client`.',
+  },
   'missing-integration': { hint: 'Add snippets() to the integrations of the Astro config.' },
   'duplicate-integration': {
     hint: 'Keep one snippets() in the Astro config. A preset or a theme may add another one.',

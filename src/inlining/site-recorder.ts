@@ -1,4 +1,4 @@
-import { hashSource } from '../content/csp.ts';
+import { hashSource } from '../content/hash-source.ts';
 import type { SnippetWarning } from '../failures/snippet-warning.ts';
 import { hashOf } from '../record/hash-of.ts';
 import {

@@ -3,7 +3,7 @@ import { certificateFlaw, certificatesIn } from '../client/certificates.ts';
 import { userError } from '../failures/errors.ts';
 import { quote, reasonOf } from '../text/clean-text.ts';
 import { decodeText } from './decode-text.ts';
-import { environmentVariables } from './environment.ts';
+import { environmentVariables } from './variable-names.ts';
 
 const variable = environmentVariables.caFile;
 const hint =

@@ -1,7 +1,7 @@
 import { type ErrorCode, errorTable } from '../failures/error-table.ts';
 import { userError } from '../failures/errors.ts';
-import { environmentVariables } from './environment.ts';
 import type { Settings } from './settings.ts';
+import { environmentVariables } from './variable-names.ts';
 
 /** Whether the settings have what a request needs: a key, and at least one base URL. */
 export const hasConnection = ({ apiKey, renderBaseUrl, retrieveBaseUrl }: Settings): boolean =>

@@ -1,12 +1,8 @@
 import type { Plugin } from 'vite';
 import { userError } from '../failures/errors.ts';
 import { keySearch } from '../text/known-keys.ts';
-import {
-  type Environment,
-  type EnvironmentFiles,
-  environmentVariables,
-  readEnvironment,
-} from './environment.ts';
+import { type Environment, type EnvironmentFiles, readEnvironment } from './environment.ts';
+import { environmentVariables } from './variable-names.ts';
 
 /**
  * A Vite plugin that reads the environment once Vite has resolved its mode and the folder of `.env` files.

@@ -1,16 +1,7 @@
 import { resolve } from 'node:path';
 import { readEnvFiles } from './env-files.ts';
 import { readKeyFile } from './key-file.ts';
-
-/** The names of the environment variables that this package reads. */
-export const environmentVariables = {
-  apiKey: 'SNIPPETS_API_KEY',
-  apiKeyFile: 'SNIPPETS_API_KEY_FILE',
-  renderBaseUrl: 'SNIPPETS_RENDER_BASE_URL',
-  retrieveBaseUrl: 'SNIPPETS_RETRIEVE_BASE_URL',
-  caFile: 'SNIPPETS_CA_FILE',
-  webhookSecret: 'SNIPPETS_WEBHOOK_SECRET',
-} as const;
+import { environmentVariables } from './variable-names.ts';
 
 const variablePrefix = 'SNIPPETS_';
 

@@ -4,9 +4,10 @@ import { parseBaseUrl } from '../client/base-url.ts';
 import { SnippetError } from '../client/snippet-error.ts';
 import { userError } from '../failures/errors.ts';
 import { readCaFile } from './ca-file.ts';
-import { type Environment, environmentVariables } from './environment.ts';
+import type { Environment } from './environment.ts';
 import type { HtmlRules, ImageOptions, ParsedOptions } from './options.ts';
 import type { SiteUrls } from './site-urls.ts';
+import { environmentVariables } from './variable-names.ts';
 
 const urlOptions = ['renderBaseUrl', 'retrieveBaseUrl'] as const;
 type UrlOption = (typeof urlOptions)[number];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { allowsImage, allowsInline, describeBlocked } from '../../src/content/blocked.ts';
-import { hashSource } from '../../src/content/csp.ts';
+import { hashSource } from '../../src/content/hash-source.ts';
 import { policyTable, restrictedCode } from '../support/site/policy-table.ts';
 
 test.for(policyTable)('what %j blocks is known', ([policy, expected]) => {

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { errorTable } from '../../src/failures/error-table.ts';
-import { environmentVariables } from '../../src/settings/environment.ts';
+import { environmentVariables } from '../../src/settings/variable-names.ts';
 import { testProgram } from '../support/tools/cli.ts';
 import { readPage } from './pages.ts';
 import { documentedOptions } from './reference.ts';

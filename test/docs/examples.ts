@@ -7,7 +7,7 @@ import { compile as compileSvelte } from 'svelte/compiler';
 import { parse as parseVue } from 'vue/compiler-sfc';
 import { parse as parseYaml } from 'yaml';
 import { parseRequest } from '../../src/client/snippet-request.ts';
-import { environmentVariables } from '../../src/settings/environment.ts';
+import { environmentVariables } from '../../src/settings/variable-names.ts';
 import { styledSites } from '../support/site/styled-sites.ts';
 import type { CodeBlock } from './pages.ts';
 import { shellFlaws } from './shell.ts';
@@ -151,7 +151,7 @@ export default defineConfig({ integrations: [snippets({ missingKey: 'children' }
   };
   const places = new Map<string, string>();
   for (const { page, line, language, code } of blocks) {
-    const [, named = ''] = /^\/\/ (\S+\.\w+)\n/.exec(code) ?? [];
+    const named = fileNameOf(code);
     const own = `src/pages/${page.replace(/\W/g, '-')}-${line}.${language === 'js' ? 'ts' : language}`;
     // A site has one config, and the docs have many.
     const name = named === '' || !named.startsWith('src/') ? own : named;
@@ -160,6 +160,11 @@ export default defineConfig({ integrations: [snippets({ missingKey: 'children' }
     places.set(name, `${page}:${line}`);
   }
   return { files, places };
+}
+
+/** The name of the file that a block is, which its first comment has; empty for a part of a file. */
+export function fileNameOf(code: string): string {
+  return /^(?:---\n)?\/\/ (\S+\.\w+)\n/.exec(code)?.[1] ?? '';
 }
 
 function withGiven(code: string): string {

@@ -7,7 +7,7 @@ import { ignoredAttributes } from '../../src/embed/foreign-attributes.ts';
 import { places } from '../../src/embed/places.ts';
 import { consequenceOf, type ErrorCode, errorTable } from '../../src/failures/error-table.ts';
 import { type WarningCode, warningTable } from '../../src/failures/warning-table.ts';
-import { environmentVariables } from '../../src/settings/environment.ts';
+import { environmentVariables } from '../../src/settings/variable-names.ts';
 import { readmeLines } from '../bench/page.ts';
 import { fullResult } from '../bench/result.ts';
 import { testProgram } from '../support/tools/cli.ts';

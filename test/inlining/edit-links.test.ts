@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { hashSource } from '../../src/content/csp.ts';
+import { hashSource } from '../../src/content/hash-source.ts';
 import { panelScript } from '../../src/inlining/edit-links/edit-links.ts';
 import { parseOptions } from '../../src/settings/parse-options.ts';
 import { builtSite } from '../support/site/built-site.ts';

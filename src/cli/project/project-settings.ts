@@ -2,14 +2,10 @@ import { resolve } from 'node:path';
 import { shownPath } from '../../files/paths.ts';
 import type { Manifest } from '../../record/manifest.ts';
 import { findEnvFile } from '../../settings/env-files.ts';
-import {
-  type Environment,
-  type EnvironmentFiles,
-  environmentVariables,
-  readEnvironment,
-} from '../../settings/environment.ts';
+import { type Environment, type EnvironmentFiles, readEnvironment } from '../../settings/environment.ts';
 import { parseOptions } from '../../settings/parse-options.ts';
 import { resolveSettings, type Settings } from '../../settings/settings.ts';
+import { environmentVariables } from '../../settings/variable-names.ts';
 import type { Cli } from '../terminal/terminal.ts';
 
 /**

@@ -117,7 +117,7 @@ async function linkPackages(project: string, copy: Folder, isLinked: (name: stri
 }
 
 test.for(hosts)(
-  'a page rendered on demand shows its snippet where $adapter ($manager) deploys it',
+  'pages rendered on demand show their snippets where $adapter ($manager) deploys it',
   async (host) => {
     const service = await flakyService();
     const { project, copy } = await deploy(host, service.environment);
@@ -131,6 +131,16 @@ test.for(hosts)(
     expect(page.text).toContain('<b>/snippets/42/render</b>');
     // The first attempt fails, so p-retry is the one of this package, whatever version the project has.
     expect(service.asked.filter((url) => url.startsWith('/snippets/42'))).toHaveLength(2);
+
+    const live = await Promise.all([7, 8, 7].map((id) => site.get(`/collection?id=${id}`)));
+    expect(live, site.command.output()).toEqual(
+      [7, 8, 7].map((id) => ({
+        status: 200,
+        text: expect.stringMatching(new RegExp(`<p>snippet-${id}</p>\\s*<b>/snippets/${id}/render</b>`)),
+      })),
+    );
+    expect((await site.get('/collection?id=0')).text).toContain('data-error="invalid-id"');
+    expect(site.command.output()).not.toContain(deployedKey);
   },
 );
 

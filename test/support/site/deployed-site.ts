@@ -33,7 +33,8 @@ export async function flakyService(
         asked.push(url);
         const isFirst = asked.filter((other) => other === url).length === 1;
         response.statusCode = headers.authorization !== `Bearer ${deployedKey}` ? 401 : isFirst ? 503 : 200;
-        response.end(JSON.stringify({ content: `<b>${url}</b>` }));
+        // With a style, whose hash workers cannot compute.
+        response.end(JSON.stringify({ content: `<b>${url}</b><style>b { color: red }</style>` }));
       },
       { using },
     ),
@@ -59,7 +60,7 @@ export const hostEnvironment = (more: Record<string, string>): NodeJS.ProcessEnv
   ...more,
 });
 
-/** The files of a site with a prerendered page, and one that is rendered on demand, as docs/client.md has it. */
+/** The files of a site with a prerendered page, and pages that are rendered on demand, as docs/live.md has them. */
 export const deployedFiles = (adapter: string, call: string): Record<string, string> => ({
   'astro.config.mjs': configWith('', {
     imports: `import adapter from '${adapter}';`,
@@ -67,6 +68,24 @@ export const deployedFiles = (adapter: string, call: string): Record<string, str
   }),
   'wrangler.jsonc': JSON.stringify({ name: 'site', compatibility_date: '2026-01-01' }),
   'src/pages/index.astro': '<p><snippet-embed id="1"></snippet-embed></p>',
+  'src/live.config.ts': `
+import { defineLiveCollection } from 'astro:content';
+import { liveSnippetLoader } from 'astro-snippets/live';
+export const collections = {
+  snippets: defineLiveCollection({ loader: liveSnippetLoader({ maxAge: '10m', scripts: 'strip' }) }),
+};`,
+  'src/pages/collection.astro': `---
+import { getLiveEntry, render } from 'astro:content';
+
+export const prerender = false;
+
+const id = Number(Astro.url.searchParams.get('id'));
+const { entry, error, cacheHint } = await getLiveEntry('snippets', { id });
+const { Content } = entry ? await render(entry) : {};
+if (error) console.error(error, error.cause);
+---
+<p data-error={error?.code ?? error?.name}>{cacheHint?.tags}</p>
+{Content && <Content />}`,
   'src/pages/live.astro': `---
 import { SnippetClient } from 'astro-snippets/client';
 import { getSecret } from 'astro:env/server';
@@ -115,6 +134,8 @@ export async function buildIn(
 
 /** A site that a host runs. */
 export interface RunningSite {
+  /** The URL of the server, without a path. */
+  origin: string;
   get(path: string): Promise<{ status: number; text: string }>;
   command: RunningCommand;
 }
@@ -153,5 +174,5 @@ export async function runSite(
       () => false,
     );
   }
-  return { get, command };
+  return { origin: `http://127.0.0.1:${port}`, get, command };
 }

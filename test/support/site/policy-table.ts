@@ -1,4 +1,4 @@
-import { hashSource } from '../../../src/content/csp.ts';
+import { hashSource } from '../../../src/content/hash-source.ts';
 
 /** Code of a page, each kind of which sets an attribute of the root element if it runs. */
 export const restrictedCode = {
