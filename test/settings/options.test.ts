@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import snippets from '../../src/index.ts';
+import { requireConnection } from '../../src/settings/connection.ts';
 import { readEnvironment } from '../../src/settings/environment.ts';
 import { parseOptions } from '../../src/settings/parse-options.ts';
 import { resolveSettings } from '../../src/settings/settings.ts';
