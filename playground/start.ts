@@ -6,6 +6,7 @@ import { program } from 'commander';
 import { site } from './run-astro.ts';
 import { keptCertificate } from './service/certificate.ts';
 import { type Service, startService } from './service/index.ts';
+import { editorScript } from './service/website/editor-script.ts';
 import { exportsOf } from './service/website/key-pages.ts';
 import { createSitePublisher } from './site-publisher.ts';
 
@@ -74,6 +75,8 @@ environment = {
   ),
 };
 
+// The first page with an editor does not wait for it.
+void editorScript().catch(() => undefined);
 publisher.publish();
 const built = await publisher.settled();
 if (once) await end(built?.state === 'done' ? 0 : 1);

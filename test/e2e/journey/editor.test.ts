@@ -125,8 +125,7 @@ test('markup is inserted by key or with the buttons, and Tab leaves the editor',
   await page.keyboard.insertText('A cup');
   await page.keyboard.press('Enter');
   await expect.poll(draft).toMatch(/\}\}<img src="\/media\/cup\.svg" alt="A cup">$/);
-  await page.getByText('Saved', { exact: true }).waitFor();
-  expect(snippets.get(organization, id)?.draft).toBe(await draft());
+  await expect.poll(() => snippets.get(organization, id)?.draft).toBe(await draft());
 
   await page.keyboard.press('Tab');
   expect(await page.locator('.cm-editor :focus').count()).toBe(0);
@@ -142,6 +141,20 @@ test('the text area stays where the code editor cannot be loaded', async () => {
   await content().fill('one <b>two</b>');
   await page.getByText('Saved', { exact: true }).waitFor();
   expect(snippets.get(organization, id)?.draft).toBe('one <b>two</b>');
+});
+
+test('what is typed before the code editor is there is in it, with the cursor behind', async () => {
+  await open('one');
+  const { promise: typed, resolve: load } = Promise.withResolvers<void>();
+  await page.route('**/code-editor.js', (route) => typed.then(() => route.continue()));
+  await page.reload({ waitUntil: 'commit' });
+  await page.locator('#draft').focus();
+  await page.keyboard.press('ControlOrMeta+End');
+  await page.keyboard.insertText(' two');
+  load();
+  await page.locator('.cm-content:focus').waitFor();
+  await page.keyboard.insertText(' three');
+  expect(await draft()).toBe('one two three');
 });
 
 test('a closing tag that is typed whole is not closed twice', async () => {

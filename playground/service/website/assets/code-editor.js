@@ -111,7 +111,11 @@ tools.hidden = false;
 label.id = 'draft-label';
 label.removeAttribute('for');
 label.addEventListener('click', () => view.focus());
-text.hidden = true;
 text.after(view.dom);
+if (document.activeElement === text) {
+  view.focus();
+  view.dispatch({ selection: { anchor: text.selectionStart } });
+}
+text.hidden = true;
 mark(JSON.parse(text.dataset.findings));
 text.addEventListener('findings', ({ detail }) => mark(detail));
