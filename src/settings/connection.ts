@@ -1,5 +1,7 @@
 import { type ErrorCode, errorTable } from '../failures/error-table.ts';
 import { userError } from '../failures/errors.ts';
+import { cleanText } from '../text/clean-text.ts';
+import { intendedName } from '../text/intended-name.ts';
 import type { Settings } from './settings.ts';
 import { environmentVariables } from './variable-names.ts';
 
@@ -18,24 +20,35 @@ export interface MissingSetting {
 }
 
 /** Says why there is no API key. Hides the path of a key file, which may be the key by mistake. */
-export function whyWithoutKey({ hasKeyFile, emptyVariables }: Settings): MissingSetting {
+export function whyWithoutKey(settings: Settings): MissingSetting {
+  const { hasKeyFile, emptyVariables } = settings;
   const { apiKey, apiKeyFile } = environmentVariables;
   const isEmpty = emptyVariables.includes(apiKey);
   if (hasKeyFile) {
     const flaw = isEmpty ? 'is empty' : 'does not exist';
     return { code: 'unreadable-key-file', text: `The file named by ${apiKeyFile} ${flaw}` };
   }
-  const reason = isEmpty ? ': it is empty, which also hides one in a .env file' : '';
+  const reason = isEmpty
+    ? ': it is empty, which also hides one in a .env file'
+    : misspelledNote(settings, [apiKey]);
   return { code: 'missing-key', text: `${apiKey} is not set${reason}` };
 }
 
 /** Says that there is no base URL, and which variable is empty. */
-export function whyWithoutUrl({ emptyVariables }: Settings): MissingSetting {
+export function whyWithoutUrl(settings: Settings): MissingSetting {
+  const { emptyVariables } = settings;
   const { renderBaseUrl, retrieveBaseUrl } = environmentVariables;
   const empty = [renderBaseUrl, retrieveBaseUrl].filter((name) => emptyVariables.includes(name));
   const [verb, hidden] = empty.length === 1 ? ['is', 'one'] : ['are', 'those'];
   const reason = `: ${empty.join(' and ')} ${verb} empty, which also hides ${hidden} in a .env file`;
-  return { code: 'missing-url', text: `No base URL of the service is set${empty.length > 0 ? reason : ''}` };
+  const note = empty.length > 0 ? reason : misspelledNote(settings, [renderBaseUrl, retrieveBaseUrl]);
+  return { code: 'missing-url', text: `No base URL of the service is set${note}` };
+}
+
+/** Names a variable that is set and looks like a misspelling of one that is not; empty if there is none. */
+function misspelledNote({ unknownVariables }: Settings, wanted: readonly string[]): string {
+  const misspelled = unknownVariables.find((name) => intendedName(name, wanted) !== undefined);
+  return misspelled === undefined ? '' : `, but ${cleanText(misspelled)} is`;
 }
 
 /** The warning for a build that shows children because there is no key. */

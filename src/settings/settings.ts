@@ -9,6 +9,8 @@ import type { HtmlRules, ImageOptions, ParsedOptions } from './options.ts';
 import type { SiteUrls } from './site-urls.ts';
 import { environmentVariables } from './variable-names.ts';
 
+const knownVariables: readonly string[] = Object.values(environmentVariables);
+
 const urlOptions = ['renderBaseUrl', 'retrieveBaseUrl'] as const;
 type UrlOption = (typeof urlOptions)[number];
 
@@ -25,6 +27,8 @@ export interface Settings
   hasKeyFile: boolean;
   /** The names of variables that are set to an empty text, which counts as not set, and hides `.env` files. */
   emptyVariables: readonly string[];
+  /** The names of variables that begin like ours and are not: one of them may be misspelled. */
+  unknownVariables: readonly string[];
   /** The certificates to trust: those of the option `ca`, and those of the file that the environment names. */
   ca: ParsedOptions['ca'];
   /** The option `ca`, for the record. Commands read the file of the environment anew. */
@@ -89,6 +93,7 @@ export function resolveSettings(
       caOption: options.ca,
       hasKeyFile: Boolean(environment[environmentVariables.apiKeyFile]),
       emptyVariables: Object.keys(environment).filter((name) => environment[name] === ''),
+      unknownVariables: Object.keys(environment).filter((name) => !knownVariables.includes(name)),
       renderBaseUrl: resolveBaseUrl('renderBaseUrl', options, environment),
       retrieveBaseUrl: resolveBaseUrl('retrieveBaseUrl', options, environment),
       urlOptions: urlOptions.filter((name) => options[name] !== undefined),
