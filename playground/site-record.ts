@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import type { ShownSnippet } from '../src/cli/json-output.ts';
 import { absoluteLinks } from '../src/content/links.ts';
+import type { Manifest } from '../src/record/manifest.ts';
 import { readManifest } from '../src/record/manifest-file.ts';
 import type { ShownPlaces, SiteFacts } from './service/publisher.ts';
 import { pathOfPage } from './service/website/places.ts';
@@ -24,7 +25,24 @@ export async function factsOf({ siteUrl, served, record }: BuiltSite): Promise<S
     .filter((file) => file.isFile())
     .map((file) => relative(served, join(file.parentPath, file.name)));
   const paths = names.map((name) => pathOfPage(name.replaceAll(sep, '/')));
-  return { url: siteUrl, paths: paths.sort(), scripts: manifest.rules.scripts };
+  return {
+    url: siteUrl,
+    paths: paths.sort(),
+    scripts: manifest.rules.scripts,
+    optional: optionalIn(manifest),
+  };
+}
+
+/** By the id of a snippet, the files in which all its embeds are optional. */
+export function optionalIn({ files, snippets }: Pick<Manifest, 'files' | 'snippets'>): Map<number, string[]> {
+  const found = new Map<number, string[]>();
+  for (const { name, shows, optional = [] } of files) {
+    const idsOf = (indexes: number[]) => new Set(indexes.map((index) => snippets[index]?.id ?? 0));
+    // The same snippet with other params may be required beside it.
+    const required = idsOf(shows.filter((index) => !optional.includes(index)));
+    for (const id of idsOf(optional).difference(required)) found.set(id, [...(found.get(id) ?? []), name]);
+  }
+  return found;
 }
 
 /**

@@ -32,6 +32,8 @@ export interface SiteFacts {
   paths: readonly string[];
   /** What the site does with scripts in snippets. */
   scripts: 'allow' | 'strip' | 'error';
+  /** By the id of a snippet, the files in which all its embeds are optional. */
+  optional: ReadonlyMap<number, readonly string[]>;
 }
 
 /** The content of a snippet with the params of an embed; `undefined` if it has none. */

@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
 import { type Finding, publishChecks } from '../../playground/service/website/publish-checks.ts';
 
-const site = { url: 'http://localhost:4321', paths: ['/', '/pricing/', '/media/cup.svg', '/a%20b.html'] };
+const site = {
+  url: 'http://localhost:4321',
+  paths: ['/', '/pricing/', '/media/cup.svg', '/a%20b.html'],
+  optional: new Map(),
+};
 type Row = [draft: string, ...findings: `${Finding['severity']} ${string}`[]];
 
 /** Findings as one line each: "breaks 2 leaves a comment open, …". */

@@ -2,7 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { WatchListener } from '../../playground/run-astro.ts';
 import { createSitePublisher, type SitePublisher } from '../../playground/site-publisher.ts';
+import { optionalIn } from '../../playground/site-record.ts';
 import type { WatchOutput } from '../../src/cli/json-output.ts';
+import type { RecordedFile, RecordedSnippet } from '../../src/record/manifest.ts';
 import { folderWith } from '../support/site/folder.ts';
 
 let publisher: SitePublisher;
@@ -105,4 +107,23 @@ test('the trouble of one update is not shown for the next one', async () => {
   publisher.publish();
   turn(false, { event: 'building' }, { event: 'built', succeeded: true });
   expect((await publisher.settled())?.output).toBe('');
+});
+
+test('a file counts as optional for a snippet if each of its embeds there is, with whatever params', () => {
+  const snippet = (id: number, key = '') => ({ id, key: `${id}${key}` }) as RecordedSnippet;
+  const file = (name: string, shows: number[], optional?: number[]) =>
+    ({ name, shows, optional }) as RecordedFile;
+  const found = optionalIn({
+    snippets: [snippet(41), snippet(42), snippet(42, 'pro')],
+    files: [
+      file('none.html', [0, 1]),
+      file('some.html', [0, 1, 1], [1]),
+      file('params.html', [1, 2], [2]),
+      file('all.html', [1, 2, 0], [0, 1, 2]),
+    ],
+  });
+  expect([...found]).toEqual([
+    [42, ['some.html', 'all.html']],
+    [41, ['all.html']],
+  ]);
 });

@@ -2,13 +2,20 @@ import { request } from 'node:http';
 import { parseEnv } from 'node:util';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startService } from '../../playground/service/index.ts';
-import type { Publication, Publisher } from '../../playground/service/publisher.ts';
+import type { Publication, Publisher, ShownPlaces, SiteFacts } from '../../playground/service/publisher.ts';
 import { signIn } from '../support/service/website.ts';
 
 let latest: Publication | undefined;
 let published = 0;
 let siteKey = '';
-const facts = { url: 'http://localhost:1', paths: ['/', '/pricing/'], scripts: 'error' } as const;
+const facts: SiteFacts & { optional: Map<number, string[]> } = {
+  url: 'http://localhost:1',
+  paths: ['/', '/pricing/'],
+  scripts: 'error',
+  optional: new Map(),
+};
+const everywhere = { pages: ['index.html', 'pricing/index.html'], entries: ['offers/spring'], params: [] };
+let places: ShownPlaces = everywhere;
 const links: string[] = [];
 const publisher: Publisher = {
   siteUrl: 'http://localhost:1',
@@ -16,7 +23,7 @@ const publisher: Publisher = {
     published += 1;
   },
   latest: () => latest,
-  shown: () => ({ pages: ['index.html', 'pricing/index.html'], entries: ['offers/spring'], params: [] }),
+  shown: () => places,
   facts: () => facts,
   preview: async () => undefined,
   styles: async () => '<style>b { color: red }</style>',
@@ -405,9 +412,30 @@ test.for(['unpublish', 'delete'])(
     expect(stored(id)?.published).toBe(1);
     const page = await read(`${path}/${way}`);
     expect(page).toContain('The site shows it on 2 pages, 1 entry of collections.');
+    expect(page).toContain('the next build fails');
+    expect(page).not.toContain('It is optional on');
     for (const place of ['http://localhost:1/"', 'http://localhost:1/pricing/"', 'offers/spring']) {
       expect(page).toContain(place);
     }
+  },
+);
+
+test.for(['unpublish', 'delete'])(
+  'the question to %s a snippet says what happens to pages where it is optional, and to all others',
+  async (way) => {
+    const { path, id } = add('one');
+    facts.optional.set(id, ['pricing/index.html']);
+    const [required, optional] = (await read(`${path}/${way}`)).split('It is optional on 1 page.');
+    expect(required).toContain('The site shows it on 1 page, 1 entry of collections.');
+    expect(required).toContain('http://localhost:1/"');
+    expect(optional).toContain('they show what is written inside the');
+    expect(optional).toContain('http://localhost:1/pricing/"');
+    expect(optional).not.toContain('http://localhost:1/"');
+    places = { pages: ['pricing/index.html'], entries: [], params: [] };
+    expect(await read(`${path}/${way}`)).not.toContain('the next build fails');
+    places = { pages: [], entries: [], params: [] };
+    expect(await read(`${path}/${way}`)).toContain('No page of the site shows it');
+    places = everywhere;
   },
 );
 

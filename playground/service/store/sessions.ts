@@ -1,11 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Table } from './table.ts';
 
+/** The name of a person, if known. */
+export type Person = string | null;
+
 /** Who is signed in. */
 export interface Session {
   organizationId: number;
-  /** The name of the person; `null` if it is not known. */
-  person: string | null;
+  person: Person;
 }
 
 const lifetimeMilliseconds = 12 * 60 * 60 * 1000;
@@ -33,7 +35,7 @@ export class Sessions extends Table {
       WHERE hash = ${hash(token)} AND kind = 'session' AND expiresAt > ${Date.now()}`;
   }
 
-  rename(token: string, person: string | null): void {
+  rename(token: string, person: Person): void {
     this.run`UPDATE sessions SET person = ${person} WHERE hash = ${hash(token)}`;
   }
 

@@ -1,3 +1,4 @@
+import type { Person } from './sessions.ts';
 import { Table } from './table.ts';
 
 export interface Snippet {
@@ -7,15 +8,15 @@ export interface Snippet {
   draft: string;
   /** Params to preview it with, as JSON. */
   sample: string;
-  /** The name of the person who saved the draft last, if known. */
-  editedBy: string | null;
+  /** Who saved the draft last. */
+  editedBy: Person;
   /** The draft that was discarded; `null` if there is none, or something was published since. */
   discarded: string | null;
   /** The number of the served version, `null` if not published. */
   published: number | null;
   publishedAt: string | null;
-  /** The name of the person who published it, if known. */
-  publishedBy: string | null;
+  /** Who published it. */
+  publishedBy: Person;
   /** The content of that version, with variables. */
   publishedContent: string | null;
 }
@@ -30,8 +31,8 @@ export interface SnippetVersion {
   number: number;
   content: string;
   publishedAt: string;
-  /** The name of the person who published it, if known. */
-  publishedBy: string | null;
+  /** Who published it. */
+  publishedBy: Person;
 }
 
 /**
@@ -58,12 +59,7 @@ export class Snippets extends Table {
   }
 
   /** Returns whether the snippet exists. */
-  save(
-    organizationId: number,
-    id: number,
-    { name, draft, sample }: Typed,
-    person: string | null = null,
-  ): boolean {
+  save(organizationId: number, id: number, { name, draft, sample }: Typed, person: Person = null): boolean {
     const changes = this
       .run`UPDATE drafts SET name = ${name}, draft = ${draft}, sample = ${sample}, editedBy = ${person}
       WHERE organizationId = ${organizationId} AND id = ${id}`;
@@ -71,21 +67,21 @@ export class Snippets extends Table {
   }
 
   /** Makes the published content the draft again. The draft is kept, until something is published. */
-  discard(organizationId: number, id: number, person: string | null = null): void {
+  discard(organizationId: number, id: number, person: Person = null): void {
     this.run`UPDATE drafts SET editedBy = ${person}, discarded = draft,
         draft = (SELECT content FROM versions WHERE snippetId = id AND number = published)
       WHERE organizationId = ${organizationId} AND id = ${id} AND published IS NOT NULL`;
   }
 
   /** Brings a discarded draft back. A draft that is in its place until then counts as discarded. */
-  restore(organizationId: number, id: number, person: string | null = null): void {
+  restore(organizationId: number, id: number, person: Person = null): void {
     this.run`UPDATE drafts SET editedBy = ${person}, draft = discarded, discarded = NULLIF(draft,
         (SELECT content FROM versions WHERE snippetId = id AND number = published))
       WHERE organizationId = ${organizationId} AND id = ${id} AND discarded IS NOT NULL`;
   }
 
   /** Makes a new version from the draft, and serves it. The version survives a crash once this returns. */
-  publish(organizationId: number, id: number, person: string | null = null): SnippetVersion | undefined {
+  publish(organizationId: number, id: number, person: Person = null): SnippetVersion | undefined {
     return this.transaction(() => {
       const snippet = this.get(organizationId, id);
       if (snippet === undefined) return undefined;
@@ -100,18 +96,18 @@ export class Snippets extends Table {
   rollBack(
     organizationId: number,
     id: number,
-    number: number,
-    person: string | null = null,
+    old: number,
+    person: Person = null,
   ): SnippetVersion | undefined {
     return this.transaction(() => {
       const versions = this.versions(organizationId, id);
-      const old = versions.find((version) => version.number === number);
-      if (old === undefined) return undefined;
+      const content = versions.find(({ number }) => number === old)?.content;
+      if (content === undefined) return undefined;
       const draft = this.get(organizationId, id)?.draft;
-      if (versions.some(({ content }) => content === draft)) {
-        this.run`UPDATE drafts SET draft = ${old.content} WHERE id = ${id}`;
+      if (versions.some((version) => version.content === draft)) {
+        this.run`UPDATE drafts SET draft = ${content} WHERE id = ${id}`;
       }
-      return this.#serve(id, old.content, person);
+      return this.#serve(id, content, person);
     });
   }
 
@@ -137,7 +133,7 @@ export class Snippets extends Table {
       WHERE organizationId = ${organizationId} AND id = ${id} AND published IS NOT NULL`;
   }
 
-  #serve(id: number, content: string, person: string | null): SnippetVersion {
+  #serve(id: number, content: string, person: Person): SnippetVersion {
     const version = this.one<SnippetVersion>`
       INSERT INTO versions (snippetId, number, content, publishedAt, publishedBy)
       SELECT ${id}, COALESCE(MAX(number), 0) + 1, ${content}, ${new Date().toISOString()}, ${person}

@@ -129,16 +129,8 @@ export function createWebsite(parts: WebsiteParts): Hono<WebsiteEnvironment> {
     return context.html(signInPage('You are signed out.'));
   });
 
-  for (const pages of [
-    snippetPages,
-    publicationPages,
-    keyPages,
-    developerPages,
-    accountPages,
-    webhookPages,
-  ]) {
-    pages(website, parts);
-  }
+  const sections = [snippetPages, publicationPages, keyPages, developerPages, accountPages, webhookPages];
+  for (const pages of sections) pages(website, parts);
 
   website.notFound((context) => {
     context.status(404);

@@ -103,3 +103,6 @@ export function time(iso: string | null): Html {
   if (iso === null) return html`never`;
   return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`;
 }
+
+/** The end of a phrase that says who did something, if that is known. */
+export const by = (person: string | null): string => (person === null ? '' : ` by ${person}`);

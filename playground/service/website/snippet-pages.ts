@@ -4,6 +4,7 @@ import type { Snippet } from '../store/snippets.ts';
 import type { EventType } from '../store/webhooks.ts';
 import { breakingNotice, findingsList } from './check-notices.ts';
 import type { Website, WebsiteEnvironment, WebsiteParts } from './environment.ts';
+import { by } from './layout.ts';
 import type { Html } from './page-facts.ts';
 import { pathOf } from './publication.ts';
 import { ask } from './questions.ts';
@@ -12,7 +13,6 @@ import { formOf, previewOf, revisionOf, type SnippetForm, tooLong } from './snip
 import { previewFrame } from './snippet-preview.ts';
 import {
   addressOf,
-  by,
   consequence,
   editPart,
   isChanged,
@@ -74,10 +74,8 @@ export function snippetPages(pages: Website, { store, webhooks }: WebsiteParts):
 
   pages.get('/snippets', (context) => {
     const id = Number(context.req.query('deleted'));
-    return showList(
-      context,
-      id > 0 ? html`<p class="card notice good" role="status">Snippet ${id} is deleted.</p>` : undefined,
-    );
+    const notice = html`<p class="card notice good" role="status">Snippet ${id} is deleted.</p>`;
+    return showList(context, id > 0 ? notice : undefined);
   });
 
   pages.post('/snippets', async (context) => {
@@ -260,11 +258,10 @@ function conflictNotice(snippet: Snippet): Html {
 }
 
 /** Asks before a draft is replaced and pages change at once. */
-function replacingNotice({ id, editedBy }: Snippet): Html {
+function replacingNotice({ editedBy }: Snippet): Html {
   return html`<div class="card notice bad" role="alert" tabindex="-1" autofocus>
           <p><strong>Not published yet: the draft was changed elsewhere${by(editedBy)}.</strong> The other draft is below the text. It is gone after you publish this one.</p>
-          <p class="row"><button class="danger" form="edit" name="action" value="publish-replacing">Publish this one instead</button>
-          <a class="button quiet" href="/snippets/${id}">Load the other draft</a></p>
+          <button class="danger" form="edit" name="action" value="publish-replacing">Publish this one instead</button>
         </div>`;
 }
 

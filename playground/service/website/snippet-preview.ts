@@ -57,10 +57,9 @@ export async function previewPart(
   return html`<div class="preview">
           <h2>Preview</h2>
           <p class="status bad" role="status" data-flaw>${note}</p>
-          <fieldset class="row">
-            <legend class="hidden">Width of the preview</legend>
+          <div class="row" role="group" aria-label="Width of the preview">
             ${width('desktop', 'Desktop', page !== undefined)}${width('phone', 'Phone', page === undefined)}
-          </fieldset>
+          </div>
           <div class="window"><iframe data-preview sandbox="allow-same-origin" title="Preview of ${title}" srcdoc="${document}"></iframe></div>
           ${caption && html`<p class="hint">${caption}</p>`}
           <link rel="stylesheet" href="/assets/editor.css">

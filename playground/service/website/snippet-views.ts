@@ -1,11 +1,11 @@
 import { diffWordsWithSpace } from 'diff';
 import { html } from 'hono/html';
 import { limits } from '../limits.ts';
-import type { Publisher } from '../publisher.ts';
+import type { Publisher, ShownPlaces } from '../publisher.ts';
 import type { Snippet, SnippetVersion } from '../store/snippets.ts';
 import { draftField, editorScripts, insertDialogs } from './editor-field.ts';
 import type { WebsiteEnvironment } from './environment.ts';
-import { copyButton, field, table, time } from './layout.ts';
+import { by, copyButton, field, table, time } from './layout.ts';
 import type { Html } from './page-facts.ts';
 import { countOf, pathOfPage, placesList } from './places.ts';
 import { sampleFields } from './sample-field.ts';
@@ -28,9 +28,6 @@ function nameField(value = ''): Html {
   const input = html`<input id="name" name="name" value="${value}" required aria-describedby="name-hint">`;
   return field('name', 'Name', input, `At most ${limits.name} characters.`);
 }
-
-/** The end of a phrase that says who did something, if that is known. */
-export const by = (person: string | null): string => (person === null ? '' : ` by ${person}`);
 
 /** The list of snippets, with a search and a form to add one. */
 export function listPart(
@@ -224,10 +221,21 @@ export function consequence({ id, published }: Snippet, publisher: Publisher | u
         : 'A site that embeds it fails at its next build, and stays as it is until then.'
     }</p>`;
   }
-  if (places.pages.length + places.entries.length === 0) {
-    return html`<p>No page of the site shows it, as of its last build.</p>`;
-  }
-  return html`<p><strong>The site shows it on ${countOf(places)}.</strong> Its text stays there for now, but until the embeds are
-        taken out, the site can be neither built nor refreshed: nothing else that is published reaches it either.</p>
-        ${placesList(places, publisher)}`;
+  const optional = publisher.facts()?.optional.get(id) ?? [];
+  const required = { ...places, pages: places.pages.filter((page) => !optional.includes(page)) };
+  const spared = { ...places, pages: places.pages.filter((page) => optional.includes(page)), entries: [] };
+  const isOn = ({ pages, entries }: ShownPlaces) => pages.length + entries.length > 0;
+  if (!isOn(places)) return html`<p>No page of the site shows it, as of its last build.</p>`;
+  return html`${
+    isOn(required) &&
+    html`<p><strong>The site shows it on ${countOf(required)}.</strong> Its text stays there for now, but the next build fails.
+        Until the embeds are taken out, or are <code>optional</code>, the site can be neither built nor refreshed: nothing else
+        that is published reaches it either.</p>
+        ${placesList(required, publisher)}`
+  }${
+    isOn(spared) &&
+    html`<p><strong>It is optional on ${countOf(spared)}.</strong> With the next update, they show what is written inside the
+        embed instead, or nothing.</p>
+        ${placesList(spared, publisher)}`
+  }`;
 }

@@ -17,6 +17,7 @@ const publisher: Publisher = {
     url: 'http://localhost:1',
     paths: ['/', '/media/cup.svg', '/pricing/', '/site.css'],
     scripts: 'error',
+    optional: new Map(),
   }),
   preview: async () => undefined,
   styles: async () => '',

@@ -197,17 +197,25 @@ test('while the service fails, the website says so within three seconds, and lis
 const sitePages = ['/', '/pricing/', '/blog/', '/blog/grinding-at-home/', '/visit/', '/brew/', '/legal/'];
 
 test.for([
-  ['a desktop', { width: 1280, height: 900 }],
-  ['a phone', { width: 390, height: 844 }],
-] as const)('on %s, every page of the site is accessible and fits the screen', async ([, viewport]) => {
-  await page.setViewportSize(viewport);
-  for (const path of sitePages) {
-    await page.goto(siteUrl + path);
-    expect(await violationsOf(page), path).toBe('');
-    const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-    expect(await page.evaluate(overflow), path).toBe(0);
-  }
-});
+  ['a desktop', 'dark', { width: 1280, height: 900 }],
+  ['a phone', 'light', { width: 390, height: 844 }],
+  ['a phone', 'dark', { width: 390, height: 844 }],
+] as const)(
+  'on %s in %s colors, every page of the site is accessible and fits the screen',
+  async ([, colorScheme, viewport]) => {
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme });
+    for (const path of sitePages) {
+      await page.goto(siteUrl + path);
+      expect(await violationsOf(page), path).toBe('');
+      const background = 'getComputedStyle(document.documentElement).backgroundColor';
+      const dark = 'rgb(29, 21, 16)';
+      expect((await page.evaluate(background)) === dark, path).toBe(colorScheme === 'dark');
+      const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+      expect(await page.evaluate(overflow), path).toBe(0);
+    }
+  },
+);
 
 test('with the keyboard alone, the content is one key away, and a snippet can be found and opened', async () => {
   await page.goto(`${websiteUrl}/snippets`);

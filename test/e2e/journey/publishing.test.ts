@@ -32,7 +32,12 @@ const publisher: Publisher = {
   },
   latest: () => latest,
   shown: (id) => ({ pages: id === 41 ? ['index.html', 'pricing/index.html'] : [], entries: [], params: [] }),
-  facts: () => ({ url: 'http://localhost:1', paths: ['/', '/pricing/'], scripts: 'error' }),
+  facts: () => ({
+    url: 'http://localhost:1',
+    paths: ['/', '/pricing/'],
+    scripts: 'error',
+    optional: new Map(),
+  }),
   preview: async () => undefined,
   styles: async () => '',
   apiKey: () => siteKey.secret,
