@@ -1,5 +1,6 @@
 import { escapeText } from 'entities/escape';
 import fc from 'fast-check';
+import { XMLParser } from 'fast-xml-parser';
 import { type DefaultTreeAdapterMap, parse } from 'parse5';
 import { SaxesParser } from 'saxes';
 import { describe, expect, test } from 'vitest';
@@ -59,7 +60,17 @@ function xmlText(xml: string): string {
   parser.on('text', add);
   parser.on('cdata', add);
   parser.write(xml).close();
+  expect(textByOtherParser(xml)).toBe(text);
   return text;
+}
+
+const otherParser = new XMLParser({ trimValues: false, parseTagValue: false, htmlEntities: true });
+
+/** The text of the only element in the feed, as another parser of XML reads it. */
+function textByOtherParser(xml: string): unknown {
+  const { feed } = otherParser.parse(xml);
+  const [element] = Object.values(feed);
+  return element;
 }
 
 const htmlText = (html: string) => textHere(`<div here>${html}</div>`);
