@@ -31,7 +31,7 @@ export interface SiteFacts {
   /** The paths of its pages and other files, such as `/pricing/`. */
   paths: readonly string[];
   /** What the site does with scripts in snippets. */
-  scripts: 'allow' | 'strip' | 'error';
+  scripts: 'allow' | 'warn' | 'strip' | 'error';
   /** By the id of a snippet, the files in which all its embeds are optional. */
   optional: ReadonlyMap<number, readonly string[]>;
 }

@@ -45,7 +45,7 @@ export function createProgram(cli: Cli, argv: readonly string[] = []): Command {
     .option('--concurrency <number>', 'requests made at the same time', Number)
     .option('--timeout <duration>', 'how long to fetch snippets')
     .option('--exclude <pattern...>', 'files whose embeds stay: glob patterns')
-    .addOption(scriptsOption.choices(['allow', 'strip', 'error']))
+    .addOption(scriptsOption.choices(['allow', 'warn', 'strip', 'error']))
     .option('--strict', 'fail on HTML that would swallow or format the rest of a page')
     .option('--stale-if-error <duration>', 'how long the last good content may replace a snippet')
     .option('--offline', 'use only the cache')

@@ -7,6 +7,7 @@ import { type ContentFlaw, type SnippetFlaw, toSnippetFlaw } from '../failures/s
 import { textOf } from '../markup/text-of.ts';
 import type { HtmlRules } from '../settings/options.ts';
 import { reasonOf } from '../text/clean-text.ts';
+import { lineAt, lineCount } from '../text/line-numbers.ts';
 import { classesIn } from './attributes.ts';
 import { describeBlocked } from './blocked.ts';
 import type { InlineCode } from './csp.ts';
@@ -14,6 +15,7 @@ import { type FindImage, type ImageUse, localizeImages } from './images.ts';
 import { adaptLink, adaptLinks } from './links.ts';
 import type { LeftOpen } from './open-elements.ts';
 import { hasOnlyOrdinaryTags } from './ordinary-tags.ts';
+import { applyScriptRule, letsScriptsRun, mayHoldCode, scriptFlaw, urlFlawsOf } from './script-rule.ts';
 
 /** A snippet's content, ready to be inlined. */
 export interface PreparedSnippet extends SnippetContent {
@@ -69,15 +71,20 @@ export async function prepareSnippet(
   const sanitized = await sanitize(content, request, rules);
   const text = textOf(sanitized);
   const url = asUrl ? urlOf(text, request, rules) : undefined;
+  const subject = nameSnippet({ id: request.id, name });
+  const toFlaw = (flaw: ContentFlaw) => toSnippetFlaw(subject, flaw);
+  const urlFlaws = asUrl ? urlFlawsOf(text, rules).map(toFlaw) : [];
 
   const tagCount = sanitized.split('<').length - 1;
-  if (!asHtml || tagCount === 0) return { html: sanitized, text, url, flaws: [], inlineCode: undefined };
+  if (!asHtml || tagCount === 0)
+    return { html: sanitized, text, url, flaws: urlFlaws, inlineCode: undefined };
   if (tagCount > maxTags) throw new SiteError('too-many-tags', `has more than ${maxTags} tags.`, request.id);
 
   const linked = rules.links ? adaptLinks(sanitized, rules.links) : sanitized;
   // Images first: the rules below apply to the HTML with the copies and, for other files, to that without.
   const localized = await localizeImages(linked, rules.findImage);
-  const html = await applyScriptRule(localized.html, request, rules);
+  const html = await applyScriptRule(localized.html, request.id, rules);
+  const scripts = await scriptFlaw(linked, rules);
 
   if (inTemplate && /<\/script|<!--/i.test(html)) {
     const reason =
@@ -90,24 +97,23 @@ export async function prepareSnippet(
   const flaws: ContentFlaw[] = [
     ...localized.flaws.map((text): ContentFlaw => ({ code: 'image-not-copied', text })),
     ...(leftOpen ? [openFlaw(leftOpen, html, content)] : []),
+    ...(scripts ? [scripts] : []),
   ];
 
   const inlineCode = rules.findsInlineCode === false ? undefined : await inlineCodeOf(html);
   const presumed = rules.policy === 'none' ? [] : describeBlocked({ inlineCode }, undefined, rules.policy);
   const policyFlaws = presumed.map((text): ContentFlaw => ({ code: 'blocked-by-policy', text }));
-  const subject = nameSnippet({ id: request.id, name });
-  const toFlaw = (flaw: ContentFlaw) => toSnippetFlaw(subject, flaw);
   return {
     html,
     text,
     url,
-    flaws: flaws.map(toFlaw),
+    flaws: [...urlFlaws, ...flaws.map(toFlaw)],
     policyFlaws: policyFlaws.map(toFlaw),
     inlineCode,
     leavesOpen: leftOpen?.isLost || undefined,
     classes: rules.classes ? classesIn(html) : undefined,
     images: localized.images.length > 0 ? localized.images : undefined,
-    htmlElsewhere: localized.html === linked ? undefined : await applyScriptRule(linked, request, rules),
+    htmlElsewhere: localized.html === linked ? undefined : await applyScriptRule(linked, request.id, rules),
   };
 }
 
@@ -122,7 +128,7 @@ function urlOf(text: string, request: SnippetRequest, { links, scripts, sanitize
   if (!runsAsUrl(url)) return url;
   if (scripts === 'strip') return '';
   // A site that sanitizes does not trust its authors, and its sanitizer has not seen that the text is a URL.
-  if (scripts === 'allow' && !sanitize) return url;
+  if (letsScriptsRun(scripts) && !sanitize) return url;
   throw new SiteError('script-refused', 'is shown as a URL, and is a javascript: URL.', request.id);
 }
 
@@ -138,23 +144,6 @@ async function sanitize(html: string, request: SnippetRequest, rules: ContentRul
   }
 }
 
-/** Allows scripts, refuses content that has any, or removes these, as the option `scripts` says. */
-async function applyScriptRule(html: string, request: SnippetRequest, { scripts }: ContentRules) {
-  if (scripts === 'allow') return html;
-  const { findScripts, stripScripts } = await import('./scripts.ts');
-
-  if (scripts === 'error') {
-    const [script] = findScripts(html);
-    if (!script) return html;
-    throw new SiteError('script-refused', `contains ${script.what}.`, request.id);
-  }
-
-  const stripped = stripScripts(html);
-  if (stripped !== undefined) return stripped;
-  const reason = 'contains scripts that are nested too deep to be stripped.';
-  throw new SiteError('script-refused', reason, request.id);
-}
-
 /** Finds what HTML leaves open, wherever it is put. What hides the rest of the page comes first. */
 export async function findLeftOpen(
   html: string,
@@ -166,7 +155,7 @@ export async function findLeftOpen(
   // If scripts are allowed, HTML is parsed without a context only: in an <svg>, the `i<n` of a script would
   // seem an open tag.
   let found: LeftOpen | undefined;
-  for (const before of scripts === 'allow' ? [''] : contexts) {
+  for (const before of letsScriptsRun(scripts) ? [''] : contexts) {
     const open = leftOpen(html, before);
     if (open?.isLost) return open;
     found ??= open;
@@ -189,18 +178,6 @@ function openFlaw(leftOpen: LeftOpen, html: string, content: string): ContentFla
     line: hasSameLines && leftOpen.start !== undefined ? lineAt(html, leftOpen.start) : undefined,
   };
 }
-
-const lineCount = (text: string) => text.split('\n').length;
-
-/** The number of the line, from 1, that has the character at an offset. */
-const lineAt = (text: string, offset: number) => lineCount(text.slice(0, offset));
-
-/**
- * Matches HTML that may hold inline code: elements, attributes, or what a browser may read as `javascript:`. Any page
- * may have a policy by hand, and most contents need no parser.
- */
-const mayHoldCode =
-  /<s(?:cript|tyle)|[\s"'/](?:on\w+|style)\s*=|=[\0-\x20"']*(?:j[\t\r\n]*a|[^\0-\x20"'=>]*&)/i;
 
 async function inlineCodeOf(html: string) {
   if (!mayHoldCode.test(html)) return undefined;

@@ -1,4 +1,4 @@
-import { runsAsUrl } from '../embed/syntax.ts';
+import { isRunningType, runsAsUrl } from '../embed/syntax.ts';
 import { applyEdits, type Edit } from '../markup/edits.ts';
 import { contexts, elementsOf, type ParsedElement } from './parse.ts';
 
@@ -6,6 +6,8 @@ import { contexts, elementsOf, type ParsedElement } from './parse.ts';
 export interface FoundScript extends Edit {
   /** A name for people: "<script>", "the attribute onclick". */
   what: string;
+  /** Whether a browser runs it. It does not run a `<script>` of a type such as `application/ld+json`. */
+  runs: boolean;
 }
 
 /** Whether a value is a `javascript:` URL, or has one behind a `;`, as in `<animate values="#a;javascript:x">`. */
@@ -17,9 +19,11 @@ const scriptAttribute = /^(?:on.|srcdoc$)/;
 /**
  * Finds what would run as a script in any of the places where content may be put. Not a sanitizer: content of
  * untrusted authors needs one, as styles and forms can do harm, too.
+ *
+ * @param places the start tags before the HTML, for each of the places
  */
-export function findScripts(html: string): FoundScript[] {
-  const found = contexts.flatMap((before) => {
+export function findScripts(html: string, places: readonly string[] = contexts): FoundScript[] {
+  const found = places.flatMap((before) => {
     const elements = elementsOf(before + html, { templates: true });
     return elements.flatMap((element) => scriptsOf(element, html, before.length));
   });
@@ -52,7 +56,10 @@ function scriptsOf(
   const start = location.startOffset - shift;
   // The parser gives no end for an element that is open until the end of the text.
   const end = location.endOffset > location.startOffset ? location.endOffset - shift : html.length;
-  if (tagName === 'script') return [{ what: '<script>', start, end, text: '' }];
+  if (tagName === 'script') {
+    const type = attrs.find(({ name }) => name === 'type')?.value;
+    return [{ what: '<script>', runs: isRunningType(type), start, end, text: '' }];
+  }
 
   const scripts: FoundScript[] = [];
   for (const { name, prefix, value } of attrs) {
@@ -64,7 +71,7 @@ function scriptsOf(
     const place = location.attrs?.[prefix ? `${prefix}:${lowerName}`.toLowerCase() : lowerName];
     // If parse5 does not say where the attribute is, the whole element is removed.
     const range = place ? { start: place.startOffset - shift, end: place.endOffset - shift } : { start, end };
-    scripts.push({ what, ...range, text: '' });
+    scripts.push({ what, runs: true, ...range, text: '' });
   }
   return scripts;
 }

@@ -5,7 +5,7 @@ import { type ErrorCode, errorTable } from './error-table.ts';
 export type AdvisedSettings = Partial<Record<`${Variant}BaseUrl`, string | undefined>> & {
   ca?: string | string[] | undefined;
   concurrency?: number | undefined;
-  scripts?: 'allow' | 'strip' | 'error' | undefined;
+  scripts?: 'allow' | 'warn' | 'strip' | 'error' | undefined;
 };
 
 /** What is set already, so that no hint advises to set it. */

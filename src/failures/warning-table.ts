@@ -9,6 +9,8 @@ interface WarningText {
 /** The code of a warning about a snippet. Codes never change, as scripts and searches rely on them. */
 export type WarningCode =
   | 'left-open'
+  | 'script-runs'
+  | 'script-removed'
   | 'block-in-paragraph'
   | 'invalid-nesting'
   | 'blocked-by-policy'
@@ -20,6 +22,14 @@ export const warningTable: Readonly<Record<WarningCode, WarningText>> = {
   'left-open': {
     title: 'The snippet leaves an element, a comment or a tag open',
     hint: 'Close it in the snippet. With strict: true, the build fails instead.',
+  },
+  'script-runs': {
+    title: 'The snippet contains a script, which runs on the page',
+    hint: "Remove the script from the snippet. If it is meant to run, set scripts: 'allow'; if none may, scripts: 'strip' or 'error'.",
+  },
+  'script-removed': {
+    title: "The snippet contains a script, which scripts: 'strip' removes",
+    hint: "Remove the script from the snippet, or set scripts: 'allow' if you trust the authors.",
   },
   'block-in-paragraph': {
     title: 'The snippet is a block, and its embed is inside a paragraph with other text',

@@ -96,12 +96,12 @@ export interface SnippetsOptions {
   /** `'base'` puts the site's base path before root-relative URLs in snippets. */
   links?: 'base' | undefined;
   /**
-   * What to do with scripts, event handlers and `javascript:` URLs in snippets: `'allow'`, `'strip'`, or `'error'`, which
-   * fails the build.
+   * What to do with scripts, event handlers and `javascript:` URLs in snippets: `'allow'`; `'warn'`, which lets them run
+   * and warns; `'strip'`, which removes them and warns; or `'error'`, which fails the build.
    *
-   * @default 'allow'
+   * @default 'warn'
    */
-  scripts?: 'allow' | 'strip' | 'error' | undefined;
+  scripts?: ScriptRule | undefined;
   /**
    * Fails the build, instead of warning, on HTML that would swallow or format the rest of a page.
    *
@@ -140,13 +140,16 @@ interface OptionsWithDefaults {
   offline: boolean;
   missingKey: 'error' | 'children';
   exclude: string[];
-  scripts: 'allow' | 'strip' | 'error';
+  scripts: ScriptRule;
   strict: boolean;
   classes: boolean;
 }
 
 /** The options once they are validated. Options without a default mean the same as they are written. */
 export type ParsedOptions = Omit<SnippetsOptions, keyof OptionsWithDefaults> & OptionsWithDefaults;
+
+/** What to do with what would run as a script in snippets. */
+export type ScriptRule = 'allow' | 'warn' | 'strip' | 'error';
 
 /**
  * The rules that are applied to content before it goes into a page as HTML. `Settings` has them in the place of the

@@ -91,7 +91,7 @@ const optionSchemas = {
   params: functionOf<NonNullable<SnippetsOptions['params']>>().optional(),
   sanitize: functionOf<NonNullable<SnippetsOptions['sanitize']>>().optional(),
   links: z.literal('base').optional(),
-  scripts: z.enum(['allow', 'strip', 'error']).default('allow'),
+  scripts: z.enum(['allow', 'warn', 'strip', 'error']).default('warn'),
   strict: z.boolean().default(false),
   csp: z.literal('hash').optional(),
   images: imagesSchema.optional(),

@@ -44,7 +44,7 @@ test('a snippet that is prepared early is sanitized once, and without a key its 
   expect(output.match(/SANITIZED/g)).toHaveLength(1);
   // Style sheets are found however their URLs are written.
   expect(output.match(/Snippet 1 has classes.*/g)).toEqual([
-    'Snippet 1 has classes that no style sheet of as-it-is.html, encoded.html, index.html and 1 more place has: wide.',
+    'Snippet 1 has classes that no style sheet of its pages has: wide. It is on as-it-is.html, encoded.html, index.html and 1 more place, written in src/pages/index.astro:4. [class-without-css]',
   ]);
   const classes = await readFile(join(site.directory, classFile), 'utf8');
   expect(classes).toContain('big');

@@ -55,7 +55,7 @@ test('a build serves the images of snippets itself, and so does a refresh', asyn
   // A missing image keeps its URL, with one warning that names the snippet and its page.
   expect(await site.read('both/index.html')).toContain(`<img alt="" src="${host.origin}/gone.png">`);
   expect(output.match(/Snippet 2 shows .*/g)).toEqual([
-    `Snippet 2 shows ${host.origin}/gone.png from its own host: its host answered with 404. It is on both/index.html, written in src/pages/both.astro:1.`,
+    `Snippet 2 shows ${host.origin}/gone.png from its own host: its host answered with 404. It is on both/index.html, written in src/pages/both.astro:1. [image-not-copied]`,
   ]);
   // A feed needs absolute URLs.
   expect(await site.read('feed.xml')).toContain(`${host.origin}/hero.png`);

@@ -29,7 +29,7 @@ const { site, output } = await builtSite(
     6: '<meta name="x" content="y">',
   },
   {
-    'astro.config.mjs': configWith('', {
+    'astro.config.mjs': configWith("{ scripts: 'allow' }", {
       imports: `import mdx from '@astrojs/mdx';`,
       settings: `base: '/docs', compressHTML: false,
         i18n: { locales: ['en', 'de'], defaultLocale: 'en', fallback: { de: 'en' }, routing: { fallbackType: 'rewrite' } },`,

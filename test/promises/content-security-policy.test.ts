@@ -228,7 +228,7 @@ describe('what a policy blocks is told by the policies of each page:', async () 
       'site/self.html': withPolicy("script-src 'self'", embed),
     });
     const warning =
-      'Snippet 1 contains event handlers, style attributes or javascript: URLs, which no hash in a Content Security Policy can allow: browsers ignore them. It is on nonce.html, self.html.';
+      'Snippet 1 contains event handlers, style attributes or javascript: URLs, which no hash in a Content Security Policy can allow: browsers ignore them. It is on nonce.html, self.html. [blocked-by-policy]';
     const run = async (...argv: string[]) => {
       const { exitCode, output } = await cli(folder.directory, argv, service.environment);
       expect(exitCode, output).toBe(0);
@@ -255,7 +255,7 @@ describe('what a policy blocks is told by the policies of each page:', async () 
     service.put(1, code('one'));
     const site = await temporarySite(
       {
-        'astro.config.mjs': configWith(),
+        'astro.config.mjs': configWith("{ scripts: 'allow' }"),
         ...Object.fromEntries(Object.entries(files).map(([name, html]) => [`src/pages/${name}.astro`, html])),
       },
       service,
@@ -264,7 +264,9 @@ describe('what a policy blocks is told by the policies of each page:', async () 
       Object.fromEntries(Object.entries(files).map(([name, html]) => [`site/${name}.html`, html])),
     );
     expectWarning(await site.builds());
-    expectWarning((await cli(folder.directory, ['inline', 'site'], service.environment)).output);
+    expectWarning(
+      (await cli(folder.directory, ['inline', 'site', '--scripts', 'allow'], service.environment)).output,
+    );
     service.put(1, code('two'));
     expectWarning((await site.run('refresh')).output);
     expectWarning((await cli(folder.directory, ['refresh'], service.environment)).output);

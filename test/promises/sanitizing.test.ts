@@ -25,8 +25,8 @@ describe('the option sanitize', () => {
     expect(prepared).toEqual({
       html: '<b>clean</b>',
       text: 'clean',
-      warnings: [],
-      policyWarnings: [],
+      flaws: [],
+      policyFlaws: [],
       inlineCode: undefined,
     });
     expect(calls).toEqual([['<i>raw</i>', { id: 42, params: { plan: 'pro' } }]]);
@@ -92,6 +92,69 @@ describe('the option scripts', () => {
       code: 'script-refused',
       message: `Snippet 42 contains ${what}.`,
     });
+  });
+
+  test.each([
+    ['<p>a</p>\n<script>x</script>', 'script-runs', 'contains <script>, which runs in browsers.', 2],
+    [
+      '<b onclick="x()">a</b>\n<b onclick="y()">',
+      'script-runs',
+      'contains the attribute onclick, which runs',
+      1,
+    ],
+    ['<a href="javascript:x">a</a>', 'script-runs', 'contains a javascript: URL in href, which runs', 1],
+    ['\n<iframe srcdoc="a"></iframe>', 'script-runs', 'contains the attribute srcdoc, which runs', 2],
+    [
+      '<script src="/a.js"></script><b onclick=x>',
+      'script-runs',
+      'contains <script>, the attribute onclick',
+      1,
+    ],
+  ])(
+    "by default, what runs in %j is a warning; with 'strip', what is removed is",
+    async (html, code, text, line) => {
+      const flawOf = async (more: Partial<HtmlRules>) => {
+        const { flaws } = await prepareSnippet(snippet(html), use, { ...rules, ...more });
+        return flaws.find((flaw) => flaw.code.startsWith('script'));
+      };
+      expect(await flawOf({ scripts: 'warn' })).toMatchObject({
+        code,
+        message: expect.stringContaining(text),
+        line,
+      });
+      const removed = text.replace(/, which runs.*/, '');
+      expect(await flawOf({ scripts: 'strip' })).toMatchObject({
+        code: 'script-removed',
+        message: expect.stringContaining(`${removed}`),
+        line,
+      });
+      expect(await flawOf({ scripts: 'allow' })).toBeUndefined();
+      // What a policy blocks is a warning of its own.
+      expect(await flawOf({ scripts: 'warn', policy: 'hash' })).toBeUndefined();
+    },
+  );
+
+  test.each([
+    '<script type="application/ld+json">{}</script>',
+    '<textarea><script>x</script></textarea>',
+    '<!-- <script>x</script> -->',
+    'javascript: is a word',
+    '<a href="https://x.test/?javascript:x">c</a>',
+  ])('what does not run is no warning: %s', async (html) => {
+    const { flaws } = await prepareSnippet(snippet(html), use, { ...rules, scripts: 'warn' });
+    expect(flaws).toEqual([]);
+  });
+
+  test('a javascript: URL is a warning where it is the whole URL', async () => {
+    const asUrl = { ...use, asHtml: false, asUrl: true };
+    const { flaws, url } = await prepareSnippet(snippet(' javascript:x()'), asUrl, {
+      ...rules,
+      scripts: 'warn',
+    });
+    expect(url).toBe('javascript:x()');
+    expect(flaws).toMatchObject([
+      { code: 'script-runs', message: expect.stringContaining('is shown as a URL') },
+    ]);
   });
 
   test.each([

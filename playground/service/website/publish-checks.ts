@@ -99,6 +99,7 @@ function howToClose(what: string): string {
 /** What a site does with scripts, and whether that has to be confirmed. */
 const scriptRules: Record<SiteFacts['scripts'], [severity: Finding['severity'], consequence: string]> = {
   allow: ['note', 'which runs on every page that shows the snippet.'],
+  warn: ['note', 'which runs on every page that shows the snippet.'],
   strip: ['note', 'which the site removes.'],
   error: ['breaks', 'which the site refuses: nothing that is published reaches it until this is removed.'],
 };
