@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { HookParameters } from 'astro';
 import type { Connect, ViteDevServer } from 'vite';
+import { shownName } from '../failures/name-snippet.ts';
 import { imageHref, imageType } from '../images/image-file.ts';
 import type { Site } from '../integration/site.ts';
 import { type OpenedFetcher, SnippetSession } from '../integration/snippet-session.ts';
@@ -65,7 +66,7 @@ export class DevRun {
       return snippet;
     };
     const memory = new SnippetMemory(fetchSnippet, (line) => logger.warn(line));
-    answerPages(hot, memory, refreshContent);
+    answerPages(hot, memory, (id) => session.nameOf(id), refreshContent);
     server.middlewares.use(imageHandler(session));
     server.middlewares.use(serveText(session, server, memory));
 
@@ -89,6 +90,7 @@ async function openDevFetcher(session: SnippetSession): Promise<OpenedFetcher> {
     parts: { limits },
     patience: 0,
     alwaysAsk: true,
+    asksForNames: true,
     remember: false,
   });
   return { fetcher, previousManifest: undefined };
@@ -106,6 +108,7 @@ const loadedModules = ({ environments }: ViteDevServer): ModuleGraph => ({
 function answerPages(
   hot: ViteDevServer['environments']['client']['hot'],
   memory: SnippetMemory,
+  nameOf: (id: number) => string | undefined,
   refreshContent: ServerSetup['refreshContent'],
 ): void {
   hot.on('astro-snippets:ask', async (question: PageQuestion | null, client) => {
@@ -123,7 +126,11 @@ function answerPages(
       if (refresh) message = cleanLines((error as Error).message);
     }
     const hasChanged = shown === undefined || (hash !== undefined && memory.hashPage(shown) !== hash);
-    client.send('astro-snippets:answer', { hash, hasChanged, error: message });
+    // A name may arrive after the page, and is no reason to load the page again.
+    const names = Object.fromEntries(
+      (shown ?? []).map(({ request: { id } }) => [id, shownName(id, nameOf(id)) || undefined]),
+    );
+    client.send('astro-snippets:answer', { hash, hasChanged, error: message, names });
   });
 }
 

@@ -42,13 +42,22 @@ document.body.append(new ErrorOverlay(${json}));
  */
 export function pageScript(hot: string): string {
   return `
-const shown = () => document.querySelector('script#snippet-edit-links')?.dataset.hash;
+const data = () => document.querySelector('script#snippet-edit-links');
+const shown = () => data()?.dataset.hash;
+/** Adds names that were not known when the page was made. */
+const addNames = (names) => {
+  const snippets = JSON.parse(data().textContent);
+  if (snippets.every(({ id, name }) => name === names[id])) return;
+  data().textContent = JSON.stringify(snippets.map((snippet) => ({ ...snippet, name: names[snippet.id] ?? snippet.name })));
+};
 const ask = () => {
   const hash = shown();
   if (hash !== undefined && document.visibilityState === 'visible') ${hot}.send('astro-snippets:ask', { hash });
 };
-${hot}.on('astro-snippets:answer', ({ hash, hasChanged }) => {
-  if (hasChanged && hash === shown()) location.reload();
+${hot}.on('astro-snippets:answer', ({ hash, hasChanged, names }) => {
+  if (hash === undefined || hash !== shown()) return;
+  if (hasChanged) location.reload();
+  else addNames(names);
 });
 document.addEventListener('visibilitychange', ask);
 setInterval(ask, 2000);

@@ -49,6 +49,8 @@ interface View {
   embeds: readonly FileEmbed[];
   invalid: readonly InvalidEmbed[];
   uses: SnippetUses;
+  /** The name that people gave a snippet, if it is known. */
+  nameOf(id: number): string | undefined;
 }
 
 /**
@@ -107,7 +109,8 @@ export class InlineView {
     const { embeds, invalid, warnings } = readEmbeds({ name: path, bytes, kind, addParams }, uses);
     for (const note of warnings) lines.warn(describeNote(note, search.whereWritten));
     if (embeds.length + invalid.length > 0) search.refuseOnDemand(path);
-    return { rendered, site: site.urls.site, settings, search, lines, embeds, invalid, uses };
+    const nameOf = (id: number) => this.#session.nameOf(id);
+    return { rendered, site: site.urls.site, settings, search, lines, embeds, invalid, uses, nameOf };
   }
 
   /** Gets the snippets in the order of the page, as the toolbar lists them. Without a key, there are none. */
@@ -167,9 +170,9 @@ function warnOfPage({ rendered, search, lines, embeds }: View, snippets: Fetched
 
 /** @throws UserError with one report of all failures, unless children are shown instead */
 function refuseFailures(view: View, shownUses: readonly ShownUse[]): void {
-  const { rendered, settings, search, lines, invalid } = view;
+  const { rendered, settings, search, lines, invalid, nameOf } = view;
   const failed = shownUses.flatMap(({ snippet: { content, error }, ...use }): FailedSnippet[] =>
-    content || !error ? [] : [{ ...use, error }],
+    content || !error ? [] : [{ ...use, error, name: nameOf(use.request.id) }],
   );
   if (failed.length > 0) {
     const identities = failed.map(({ request, error }) => [request.key, failureIdentity(error)]);
@@ -181,11 +184,11 @@ function refuseFailures(view: View, shownUses: readonly ShownUse[]): void {
 
 /** @throws UserError if the API key would be shown */
 function inlineShown(view: View, shownUses: ShownUse[], snippets: FetchedSnippets, hash?: string): Buffer {
-  const { site, settings, search, lines, embeds } = view;
+  const { site, settings, search, lines, embeds, nameOf } = view;
   const { path, kind, bytes } = view.rendered;
   const urlOf = (id: number) => linkOf(id, settings.editUrl, (line) => lines.warn(line));
   const facts = devFacts(search, path, settings);
-  const linked = hash ? panelSnippets(shownUses, snippets, urlOf, facts) : undefined;
+  const linked = hash ? panelSnippets(shownUses, nameOf, urlOf, facts) : undefined;
   const inlinePage = pageInliner({ snippets, rules: { policy: 'none' }, site, linked, hash });
   const { bytes: inlinedBytes } = inlinePage({ name: path, kind }, bytes, embeds);
   if (containsKnownKey(inlinedBytes.toString('latin1'))) throw keyError(shownUses, path);

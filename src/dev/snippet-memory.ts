@@ -4,6 +4,7 @@ import { SnippetError } from '../client/snippet-error.ts';
 import type { SnippetDisplay } from '../content/prepare-snippet.ts';
 import { consequenceOf } from '../failures/error-table.ts';
 import { isSnippetFailure, type SnippetFailure } from '../failures/errors.ts';
+import { nameSnippet } from '../failures/name-snippet.ts';
 import type { FetchedSnippet } from '../snippets/snippet-fetcher.ts';
 import { displayKey } from '../snippets/snippet-use.ts';
 
@@ -128,7 +129,8 @@ export class SnippetMemory {
     const isCalm = !error || consequenceOf(error) === 'fail';
     snippet.dueAt = start + (isCalm ? calmPause : troublePause);
     if (error && content && !previousError) {
-      this.#warn(`${error.message} Snippet ${request.id} is shown as it was last fetched.`);
+      const subject = nameSnippet({ id: request.id, name: content.knownName });
+      this.#warn(`${error.message} ${subject} is shown as it was last fetched.`);
     }
   }
 }

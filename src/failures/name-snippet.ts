@@ -12,19 +12,23 @@ export interface NamedRequest {
 const maxParamsLength = 80;
 const maxNameLength = 60;
 
+/** The name that people gave a snippet, as it is shown; empty if it says no more than the id, as "Snippet 42" does. */
+export function shownName(id: number, name = ''): string {
+  const clean = shorten(cleanText(name), maxNameLength);
+  return clean === `Snippet ${id}` ? '' : clean;
+}
+
 /**
  * The name of a snippet in messages: its id, the name that people gave it, and the beginning of its params, as in
  * `Snippet 42 (Free-shipping line) {"plan":"pro"}`.
  */
 export function nameSnippet(
-  { id, params = '', name = '' }: NamedRequest,
+  { id, params = '', name }: NamedRequest,
   paramsLength: number = maxParamsLength,
 ): string {
-  const subject = `Snippet ${id}`;
-  const shownName = shorten(cleanText(name), maxNameLength);
-  // A name such as "Snippet 42" says no more than the id.
-  const inParentheses = shownName && shownName !== subject ? `(${shownName})` : '';
-  return [subject, inParentheses, shorten(cleanText(params), paramsLength)].filter(Boolean).join(' ');
+  const shown = shownName(id, name);
+  const parts = [`Snippet ${id}`, shown && `(${shown})`, shorten(cleanText(params), paramsLength)];
+  return parts.filter(Boolean).join(' ');
 }
 
 const shorten = (text: string, length: number) =>

@@ -68,7 +68,7 @@ export async function scanSite(
     for (const embed of results.invalid) invalid.push(embed);
     if (uses.size > knownUses) {
       for (const { request } of embeds) {
-        if (uses.get(request.key)?.places.length === 1) fetcher.answers.prefetch(request);
+        if (uses.get(request.key)?.places.length === 1) fetcher.prefetch(request);
       }
     }
     // Adding to the listed object takes less memory than copying it, and keeps its path lazy (a getter).

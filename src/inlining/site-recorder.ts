@@ -12,6 +12,7 @@ import {
 import { PackWriter } from '../record/pack.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { FetchedSnippets } from '../snippets/snippet-fetcher.ts';
+import type { SnippetNames } from '../snippets/snippet-names.ts';
 import type { SnippetUse } from '../snippets/snippet-use.ts';
 import { linkSnippets, panelScript, recordedEditUrls } from './edit-links/edit-links.ts';
 import type { CollectedSnippet, GeneratedSite } from './generated-site.ts';
@@ -28,11 +29,12 @@ export class SiteRecorder {
   /** The indexes of recorded snippets, by the keys of their requests. */
   readonly #indexes: Map<string, number>;
   readonly #pack: PackWriter;
+  readonly #names: SnippetNames;
   readonly #settings: Settings;
 
   constructor(site: GeneratedSite, { uses }: ScannedSite, snippets: FetchedSnippets) {
     const { settings, directory, previousManifest, fetcher, astro } = site;
-    const linked = linkSnippets(settings, uses, snippets);
+    const linked = linkSnippets(settings, uses, (id) => fetcher.names.of(id));
     const recordedSnippets = uses.map(({ request, asHtml, asUrl, inTemplate }): RecordedSnippet => {
       const snippet = snippets.get(request.key);
       return {
@@ -46,6 +48,7 @@ export class SiteRecorder {
       };
     });
     this.#uses = uses;
+    this.#names = fetcher.names;
     this.#settings = settings;
     this.#indexes = new Map(recordedSnippets.map(({ key }, index) => [key, index]));
     this.#pack = new PackWriter(site.manifestFile);
@@ -57,7 +60,6 @@ export class SiteRecorder {
       environment: astro?.environment,
       rules: recordedRules(settings),
       classes: astro?.classes?.written,
-      names: fetcher.names.ofAll(uses.map(({ request }) => request.id)),
       linked,
       snippets: recordedSnippets,
       previous: previousManifest && toSnapshot(previousManifest),
@@ -111,6 +113,8 @@ export class SiteRecorder {
       if (recorded) recorded.flaws = [...(recorded.flaws ?? []), ...flaws];
     }
     const ids = this.#record.snippets.map(({ id }) => id);
+    // Names that have arrived too late for the edit links are known by the next build.
+    this.#record.names = this.#names.ofAll(ids);
     this.#record.editUrls = recordedEditUrls(this.#settings, ids);
     this.#record.pack = this.#pack.finish();
     return this.#record;

@@ -103,7 +103,7 @@ export class BuildRun {
     // A request that fails is made again when the page needs its snippet.
     this.session
       .open()
-      .then(({ fetcher }) => fetcher.answers.prefetch(request))
+      .then(({ fetcher }) => fetcher.prefetch(request))
       .catch(() => {});
   }
 }
@@ -126,6 +126,7 @@ async function openBuildFetcher(session: SnippetSession, output: BuildOutput): P
     isSuperseded: supersededBy(previousManifest),
     earlierPlaces: findEarlierPlaces(previousManifest),
     recordedNames: previousManifest?.names,
+    asksForNames: session.settings.editLinks && session.site.command === 'build',
   });
   return { fetcher, previousManifest };
 }

@@ -37,7 +37,7 @@ async function prefetchPrevious(build: BuildRun): Promise<Manifest | undefined> 
   if (requests.length > 0) build.requireConnection('the snippets of the last build');
   // This build is about to change the output, so the record would be wrong, even if the build is killed.
   build.output.removeOldRecord();
-  for (const request of requests) fetcher.answers.prefetch(request);
+  for (const request of requests) fetcher.prefetch(request);
   return previousManifest;
 }
 

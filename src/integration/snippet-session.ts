@@ -13,6 +13,7 @@ import type {
   SnippetCollection,
   SnippetFetcher,
 } from '../snippets/snippet-fetcher.ts';
+import type { SnippetNames } from '../snippets/snippet-names.ts';
 import type { SnippetUses } from '../snippets/snippet-use.ts';
 import type { SourceSearch } from '../source/source-search.ts';
 import type { Site } from './site.ts';
@@ -45,6 +46,8 @@ export class SnippetSession {
   #variables: string;
   /** The fetcher, opened or being opened; `undefined` until a snippet is needed. */
   #opened: Promise<OpenedFetcher> | undefined;
+  /** The names that the last fetcher knows. */
+  #names: SnippetNames | undefined;
 
   /** @throws UserError if a variable is malformed. */
   constructor(site: Site, environment: Environment, files: EnvironmentFiles, parts: SessionParts) {
@@ -75,9 +78,17 @@ export class SnippetSession {
     this.close().catch(() => {});
   }
 
+  /** The name that people gave a snippet, if it is known by now. */
+  nameOf(id: number): string | undefined {
+    return this.#names?.of(id);
+  }
+
   /** Opens the fetcher that pages and collections share. */
   open(): Promise<OpenedFetcher> {
-    this.#opened ??= this.#parts.openFetcher(this);
+    this.#opened ??= this.#parts.openFetcher(this).then((opened) => {
+      this.#names = opened.fetcher.names;
+      return opened;
+    });
     return this.#opened;
   }
 

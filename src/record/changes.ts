@@ -1,8 +1,8 @@
 import type { EarlierPlaces } from '../failures/describe-failures.ts';
+import { shownName } from '../failures/name-snippet.ts';
 import { type CollectionEntry, entryName } from '../failures/places.ts';
 import { fileKind } from '../files/file-kind.ts';
 import type { SnippetUse } from '../snippets/snippet-use.ts';
-import { cleanText } from '../text/clean-text.ts';
 import type { EditLink, Manifest, RecordedContent, RecordedFile, RecordedSnippet } from './manifest.ts';
 
 /** Contents of a manifest's snippets, in its order; `undefined` where embeds show their children. */
@@ -118,7 +118,7 @@ export function currentLinks(
   const links: Record<string, EditLink> = { ...linked };
   for (const { id, key } of snippets) {
     const name = fetched.get(key)?.name;
-    if (name) links[id] = { ...links[id], name: cleanText(name) };
+    if (name) links[id] = { ...links[id], name: shownName(id, name) || undefined };
   }
   return links;
 }

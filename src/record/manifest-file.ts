@@ -13,7 +13,7 @@ import { missingNote, removeOtherPacks } from './record-paths.ts';
  * Raise this whenever the recorded fields change, in `Manifest` or in the `HtmlRules`, `Settings` and images
  * that it holds: no test notices. A manifest of another version is not read, so no field is ever missing.
  */
-const manifestVersion = 20;
+const manifestVersion = 21;
 
 /** Why there is no usable manifest: the end of a sentence that begins with the name of its file. */
 export type ManifestFlaw =

@@ -11,6 +11,7 @@ import type { RecordedImages, SiteImages } from '../images/site-images.ts';
 import { isWithoutKey, requireConnection, withoutKeyWarning } from '../settings/connection.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type Answer, AnswerSource, type AnswerSourceOptions } from './answers.ts';
+import { NameSearch } from './name-search.ts';
 import { type RecordedNames, SnippetNames } from './snippet-names.ts';
 import { displayKey, type SnippetUse } from './snippet-use.ts';
 import { TimeLimit } from './time-limit.ts';
@@ -40,6 +41,8 @@ export interface FetcherOptions extends AnswerSourceOptions {
   earlierPlaces?: EarlierPlaces;
   /** The names of snippets that are on record. */
   recordedNames?: RecordedNames | undefined;
+  /** Whether names that are not known are asked for, as people see them. @default false */
+  asksForNames?: boolean;
 }
 
 /** How one call of `fetch` can be ended, shows its progress, and is reported. */
@@ -76,6 +79,7 @@ export class SnippetFetcher {
   readonly #prepared = new Map<string, WeakMap<Answer, Promise<FetchedSnippet>>>();
   readonly answers: AnswerSource;
   readonly names: SnippetNames;
+  readonly #nameSearch: NameSearch | undefined;
   /** Whether embeds show their children because there is no API key. */
   showsChildren = false;
   /** The keys of optional snippets that do not exist. */
@@ -88,6 +92,7 @@ export class SnippetFetcher {
     this.#options = options;
     this.answers = new AnswerSource(settings, options);
     this.names = new SnippetNames(options.recordedNames);
+    if (options.asksForNames) this.#nameSearch = new NameSearch(settings, this.names, options.parts);
     if (!settings.images) return;
     const imageOptions = { ...settings, ...settings.images, recorded: options.recordedImages };
     // Imported only if needed, as most sites do not copy the images of snippets.
@@ -139,8 +144,15 @@ export class SnippetFetcher {
     }
   }
 
+  /** Asks for a snippet before it is needed. If that fails, it is asked for again once it is needed. */
+  prefetch(request: SnippetRequest): void {
+    this.#nameSearch?.ask(request.id);
+    this.answers.prefetch(request);
+  }
+
   /** Gets one snippet. @throws SnippetError or SiteError */
   async get(display: SnippetDisplay): Promise<FetchedSnippet> {
+    this.#nameSearch?.ask(display.request.id);
     const answer = await this.answers.get(display.request);
     this.names.note(display.request.id, answer.name);
     const key = displayKey(display);
@@ -163,6 +175,7 @@ export class SnippetFetcher {
 
   /** Closes the connections. They are opened again when another snippet is needed. */
   async close(): Promise<void> {
+    await this.#nameSearch?.close();
     await this.answers.close();
     await (await this.#images)?.close();
   }

@@ -4,6 +4,7 @@ import { parseRequest } from '../../src/client/snippet-request.ts';
 import { devFacts, linkOf, type ShownUse } from '../../src/dev/toolbar-facts.ts';
 import { panelSnippets } from '../../src/inlining/edit-links/edit-links.ts';
 import type { FetchedSnippet } from '../../src/snippets/snippet-fetcher.ts';
+import { SnippetNames } from '../../src/snippets/snippet-names.ts';
 import { protectKey } from '../../src/text/known-keys.ts';
 
 const apiKey = 'sk_test_fedcba9876543210';
@@ -45,11 +46,13 @@ test.for<[what: string, editUrl: () => unknown, reason: string]>([
 
 test('each params of a snippet are a line of its entry, and no line has the API key', () => {
   const shown = page('{"a":1}', '{"a":"it\'s"}');
-  const fetched = new Map(shown.map(({ request }) => [request.key, { knownName: `The key ${apiKey}` }]));
+  const names = new SnippetNames();
+  names.note(42, `The key ${apiKey}`);
+  const nameOf = (id: number) => names.of(id);
   const sources = [{ place: 'src/a.astro:2', position: '/site/src/a.astro:2:1' }];
   const search = { positionsOf: (id: number, of: string) => (id === 42 && of === '/page/' ? sources : []) };
   const facts = devFacts(search, '/page/', {});
-  const snippets = panelSnippets(shown, fetched, (id) => linkOf(id, undefined, fail), facts);
+  const snippets = panelSnippets(shown, nameOf, (id) => linkOf(id, undefined, fail), facts);
   const entry = snippets[42];
   expect(Object.keys(snippets)).toEqual(['42']);
   expect(entry?.name).toBe('The key [API key]');
@@ -70,7 +73,13 @@ test.for([
     return { ...use, snippet: { ...use.snippet, content: undefined, error } };
   });
   const facts = devFacts({ positionsOf: () => [] }, '/', settings);
-  const [use] = panelSnippets(failed, new Map(), () => undefined, facts)[42]?.uses ?? [];
+  const [use] =
+    panelSnippets(
+      failed,
+      () => undefined,
+      () => undefined,
+      facts,
+    )[42]?.uses ?? [];
   expect(use?.error).toBe('Snippet 42: it fails.');
   expect(use?.hint).toMatch(hint);
 });

@@ -63,7 +63,7 @@ describe('a site with edit links', async () => {
       'srcdoc of <iframe>',
       '<script>',
     ];
-    expect(data).toEqual([{ id: 1, url: 'https://edit.example/1', unmarked }]);
+    expect(data).toMatchObject([{ id: 1, url: 'https://edit.example/1', unmarked }]);
   });
 
   test('has its script at the end of the head, before the body, or at the end of a page without either', async () => {
@@ -122,8 +122,9 @@ describe('a site with edit links', async () => {
     });
     // Only variant A sends names.
     const { SNIPPETS_RENDER_BASE_URL: _, ...retrieving } = service.environment;
+    service.put(1, 'one', 'The offer');
     await other.builds(retrieving);
-    const named = '[{"id":1,"url":"/1","name":"Snippet 1","unmarked":[]}]';
+    const named = '[{"id":1,"url":"/1","name":"The offer","unmarked":[]}]';
     expect(await other.read('client/index.html')).toContain(named);
     const routes: { pathname: string; headers: { value: string }[] }[] = JSON.parse(
       await other.read(headersFile),
@@ -132,7 +133,7 @@ describe('a site with edit links', async () => {
     expect(policies['/']).toContain(hashSource(panelScript()));
     expect(policies['/plain']).toContain('script-src');
     expect(policies['/plain']).not.toContain(hashSource(panelScript()));
-    service.put(1, 'changed');
+    service.put(1, 'changed', 'The offer');
     expect(await cli(other.directory, ['refresh'], retrieving)).toMatchObject({ exitCode: 0 });
     const refreshed = await other.read('client/index.html');
     for (const part of ['<!--snippet 1-->changed<!--/snippet 1-->', named]) expect(refreshed).toContain(part);
@@ -144,10 +145,10 @@ describe('a site with edit links', async () => {
     const { exitCode, output: changes } = await cli(other.directory, ['check'], retrieving);
     expect([exitCode, changes]).toEqual([
       10,
-      'Snippet 1 has the same content, but another name\n    index.html\n',
+      'Snippet 1 (The banner) has the same content, but another name\n    index.html\n',
     ]);
     expect(await cli(other.directory, ['refresh'], retrieving)).toMatchObject({ exitCode: 0 });
-    const renamed = named.replace('Snippet 1', 'The banner');
+    const renamed = named.replace('The offer', 'The banner');
     expect(await other.read('client/index.html')).toContain(renamed);
     service.put(1, 'changed again');
     expect(await cli(other.directory, ['refresh'], service.environment)).toMatchObject({ exitCode: 0 });

@@ -22,6 +22,8 @@ type Check = DoctorOutput['checks'][number];
 /** The snippet that the checks of a variant ask for. */
 interface TestSnippet {
   request: SnippetRequest;
+  /** The name that people gave the snippet, if it is on record. */
+  name: string | undefined;
   /** Why it is fine that the snippet does not exist; `undefined` if it has to exist. */
   mayBeMissing: string | undefined;
 }
@@ -100,21 +102,22 @@ function chooseSnippet(passedRequest?: SnippetRequest, manifest?: Manifest): Tes
   const snippets = manifest?.snippets ?? [];
   const request = passedRequest ?? snippets.find(({ missing }) => !missing) ?? createRequest(1);
   const recorded = snippets.find(({ key }) => key === request.key);
+  const name = manifest?.names?.[request.id];
   let mayBeMissing: string | undefined;
   if (recorded?.missing) {
-    mayBeMissing = `${nameSnippet(request)} does not exist, and all of its embeds are optional`;
+    mayBeMissing = `${nameSnippet({ ...request, name })} does not exist, and all of its embeds are optional`;
   } else if (!passedRequest && !recorded) {
     mayBeMissing =
       'The service answers. To check the key with one of your snippets: astro-snippets doctor 42';
   }
-  return { request, mayBeMissing };
+  return { request, name, mayBeMissing };
 }
 
 /** Checks the base URL of a variant, and whether the snippet arrives from there. */
 async function* checkVariant(
   settings: Settings,
   variant: Variant,
-  { request, mayBeMissing }: TestSnippet,
+  { request, name, mayBeMissing }: TestSnippet,
 ): AsyncGenerator<Check> {
   const isRender = variant === 'render';
   const url = isRender ? settings.renderBaseUrl : settings.retrieveBaseUrl;
@@ -133,7 +136,7 @@ async function* checkVariant(
   const error = await tryFetch(settings, variant, url, request);
   if (!error) {
     const time = formatDuration(performance.now() - start);
-    yield passed(variant, 'snippet', `${nameSnippet(request)} arrived in ${time}`);
+    yield passed(variant, 'snippet', `${nameSnippet({ ...request, name })} arrived in ${time}`);
     return;
   }
 

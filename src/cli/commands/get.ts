@@ -1,7 +1,6 @@
 import { parseRequest } from '../../client/snippet-request.ts';
 import { isSnippetFailure, userError } from '../../failures/errors.ts';
 import { hintOf } from '../../failures/hints.ts';
-import { cleanText } from '../../text/clean-text.ts';
 import { count, formatBytes, formatDuration } from '../../text/format.ts';
 import { containsKnownKey } from '../../text/known-keys.ts';
 import { openFetcher } from '../project/fetch-changes.ts';
@@ -18,14 +17,14 @@ export async function get(cli: Cli, id: string, params?: string): Promise<void> 
   const request = parseRequest(id, params);
   const { manifest } = await readProject(cli);
   const settings = await readSettings(cli, manifest);
-  const fetcher = openFetcher(cli, settings, { patience: 0 });
+  const fetcher = openFetcher(cli, settings, { patience: 0, recordedNames: manifest?.names });
   try {
     const start = performance.now();
     const snippet = await fetcher.get({ request, asHtml: true }).catch((error: unknown) => {
       if (!isSnippetFailure(error)) throw error;
       throw userError(error.code, error.message, hintOf(error.code, settings));
     });
-    const { html, content, variant, name, flaws, policyFlaws = [] } = snippet;
+    const { html, content, variant, knownName, flaws, policyFlaws = [] } = snippet;
     if (containsKnownKey(html)) {
       throw userError('published-key', `The API key was found in snippet ${id}. Its content is not shown.`);
     }
@@ -33,7 +32,7 @@ export async function get(cli: Cli, id: string, params?: string): Promise<void> 
     const time = formatDuration(performance.now() - start);
     const size = formatBytes(Buffer.byteLength(content));
     const requests = count(fetcher.answers.counts.requests, 'request');
-    const facts = [name && cleanText(name), variant, time, size, requests].filter(Boolean).join(' · ');
+    const facts = [knownName, variant, time, size, requests].filter(Boolean).join(' · ');
     const warnings = [...flaws, ...policyFlaws].map(({ message, code }) => `${message} [${code}]`);
     for (const line of [facts, ...warnings]) terminal.printError(line);
 

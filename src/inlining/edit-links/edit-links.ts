@@ -1,15 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toUnicodeEscape } from '../../embed/escapes.ts';
+import { shownName } from '../../failures/name-snippet.ts';
 import { type Edit, type Range, toByteString } from '../../markup/edits.ts';
 import { attributesOf, type Tag } from '../../markup/tags.ts';
 import { walk } from '../../markup/walk.ts';
 import { editUrlOf, isWebUrl } from '../../settings/edit-url.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { FileEmbed } from '../../snippets/read-embeds.ts';
-import type { FetchedSnippets } from '../../snippets/snippet-fetcher.ts';
 import type { SnippetUse } from '../../snippets/snippet-use.ts';
-import { cleanText } from '../../text/clean-text.ts';
 import { containsKnownKey } from '../../text/known-keys.ts';
 
 /** A snippet in the panel, the list of edit links on a page. */
@@ -67,20 +66,21 @@ export interface DevFacts<Use> {
   sourcesOf(id: number): readonly PanelSource[];
 }
 
+/** The name of a snippet, cleaned, if it is known. */
+type NameOf = (id: number) => string | undefined;
+
 /** Gathers the snippets for the panel, by their ids. @param dev given in `astro dev` only */
 export function panelSnippets<Use extends Pick<SnippetUse, 'request'>>(
   uses: readonly Use[],
-  fetched: ReadonlyMap<string, { knownName?: string | undefined }>,
+  nameOf: NameOf,
   urlOf: (id: number) => string | undefined,
   dev?: DevFacts<Use>,
 ): PanelSnippets {
   const snippets: PanelSnippets = {};
   for (const [id, usesOfSnippet] of Map.groupBy(uses, ({ request }) => request.id)) {
-    const names = usesOfSnippet.map(({ request }) => fetched.get(request.key)?.knownName);
-    const name = names.find(Boolean);
     snippets[id] = {
       url: urlOf(id),
-      name: name && cleanText(name),
+      name: shownName(id, nameOf(id)) || undefined,
       uses: dev && usesOfSnippet.map(dev.describeUse),
       sources: dev?.sourcesOf(id),
     };
@@ -92,10 +92,10 @@ export function panelSnippets<Use extends Pick<SnippetUse, 'request'>>(
 export function linkSnippets(
   { editLinks, editUrl }: Settings,
   uses: readonly SnippetUse[],
-  fetched: FetchedSnippets,
+  nameOf: NameOf,
 ): PanelSnippets | undefined {
   if (!editLinks || !editUrl) return undefined;
-  return panelSnippets(uses, fetched, (id) => editUrlOf(id, editUrl, isWebUrl));
+  return panelSnippets(uses, nameOf, (id) => editUrlOf(id, editUrl, isWebUrl));
 }
 
 /**

@@ -116,7 +116,7 @@ export function addPanel(root, controls = [], { advise = () => '', open } = {}) 
     const where = unmarked.length > 0 ? [`in ${unmarked.join(', ')}`] : [];
     const { length } = ranges;
     if (length > 0) where.unshift(`in ${length} place${length === 1 ? '' : 's'} on this page`);
-    const title = `snippet ${id}${name && name !== `Snippet ${id}` ? ` (${name})` : ''}`;
+    const title = `snippet ${id}${name ? ` (${name})` : ''}`;
     const link = url
       ? make('a', { href: url, target: '_blank', rel: 'noopener', textContent: `Edit ${title}` })
       : make('strong', { textContent: `S${title.slice(1)}` });

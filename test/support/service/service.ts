@@ -17,8 +17,8 @@ export interface TestService extends Service {
   organizationId: number;
   /** The answered requests, oldest first. */
   requests(): LoggedRequest[];
-  /** Publishes a snippet. */
-  put(id: number, content: string): void;
+  /** Publishes a snippet. @param name by default, "Snippet 42" */
+  put(id: number, content: string, name?: string): void;
   unpublish(id: number): void;
   /**
    * Holds requests until they are released.
@@ -50,14 +50,14 @@ export async function startTestService(contents: Record<number, string>): Promis
   const published = store.snippets.published.bind(store.snippets);
   store.snippets.published = (organization, id) =>
     unpublished.has(id) ? undefined : published(organization, id);
-  const put = (id: number, content: string) => {
+  const put = (id: number, content: string, name = `Snippet ${id}`) => {
     unpublished.delete(id);
     const known = store.snippets.save(organizationId, id, {
-      name: `Snippet ${id}`,
+      name,
       draft: content,
       sample: '{}',
     });
-    if (!known) store.snippets.create(organizationId, { id, name: `Snippet ${id}`, draft: content });
+    if (!known) store.snippets.create(organizationId, { id, name, draft: content });
     store.snippets.publish(organizationId, id);
   };
   for (const [id, content] of Object.entries(contents)) put(Number(id), content);
