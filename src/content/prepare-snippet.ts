@@ -15,7 +15,7 @@ import { type FindImage, type ImageUse, localizeImages } from './images.ts';
 import { adaptLink, adaptLinks } from './links.ts';
 import type { LeftOpen } from './open-elements.ts';
 import { hasOnlyOrdinaryTags } from './ordinary-tags.ts';
-import { applyScriptRule, letsScriptsRun, mayHoldCode, scriptFlaw, urlFlawsOf } from './script-rule.ts';
+import { applyScriptRule, findScriptFlaw, letsScriptsRun, mayHoldCode, urlFlawsOf } from './script-rule.ts';
 
 /** A snippet's content, ready to be inlined. */
 export interface PreparedSnippet extends SnippetContent {
@@ -84,7 +84,7 @@ export async function prepareSnippet(
   // Images first: the rules below apply to the HTML with the copies and, for other files, to that without.
   const localized = await localizeImages(linked, rules.findImage);
   const html = await applyScriptRule(localized.html, request.id, rules);
-  const scripts = await scriptFlaw(linked, rules);
+  const scripts = await findScriptFlaw(linked, rules);
 
   if (inTemplate && /<\/script|<!--/i.test(html)) {
     const reason =

@@ -36,7 +36,7 @@ export async function applyScriptRule(
 type ScriptWarnings = Pick<HtmlRules, 'scripts' | 'policy'>;
 
 /** What runs in a snippet, or was removed, if the rule is to warn of that. */
-export async function scriptFlaw(html: string, rules: ScriptWarnings): Promise<ContentFlaw | undefined> {
+export async function findScriptFlaw(html: string, rules: ScriptWarnings): Promise<ContentFlaw | undefined> {
   const code = scriptWarning(rules);
   if (!code || !mayRun.test(html)) return undefined;
   const { findScripts } = await import('./scripts.ts');
