@@ -94,7 +94,7 @@ export async function editPart(shown: Shown, { unsaved, conflict }: Unsaved): Pr
         <button class="quiet" form="edit" name="action" value="save">Save the draft</button>
         <button form="edit" name="action" value="publish">Publish</button>
       </div>
-      <form class="card two" id="edit" method="post" action="${addressOf(id, page)}" autocomplete="off" data-draft="/snippets/${id}/draft"${unsaved && html` data-unsaved`}>
+      <form class="card two" id="edit" method="post" action="${addressOf(id, page)}" autocomplete="off" data-draft="/snippets/${id}/draft?page=${encodeURIComponent(page)}"${unsaved && html` data-unsaved`}>
         <input type="hidden" name="base" value="${unsaved?.base || revisionOf(snippet)}">
         <div class="fields">
           ${nameField(name)}

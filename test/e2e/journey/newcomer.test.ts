@@ -69,6 +69,8 @@ test('a snippet is edited from its page, beside its preview, published, and seen
     );
   // The preview follows without a click.
   await page.frameLocator('iframe[data-preview]').getByText(words).waitFor();
+  // The page stays that from which the snippet was opened.
+  await page.frameLocator('iframe[data-preview]').getByRole('heading', { name: 'Pricing' }).waitFor();
   await picture.add(page);
   await page.getByRole('button', { name: 'Publish' }).click();
   await page.getByText(/Live after \d+\.\d s/).waitFor(patience);
