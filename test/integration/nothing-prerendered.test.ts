@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { builtSite } from '../support/site/built-site.ts';
-import { collectionOf, configWith } from '../support/site/site.ts';
+import { collectionOf, configWith, temporarySite } from '../support/site/site.ts';
 import { exits } from '../support/tools/exits.ts';
 
 const offer = (id: number) => `<html><body><p><snippet-embed id="${id}"></snippet-embed></p></body></html>`;
@@ -59,3 +59,21 @@ test('where no page is prerendered, a snippet that fails leaves neither its page
   expect(await site.list()).not.toContain('client/offer.html');
   expect(await site.list('node_modules/.astro/astro-snippets')).not.toContain('manifest.json');
 });
+
+test.for(['static', 'server'])(
+  'where nothing is for browsers, a site with the output %s is built',
+  async (output) => {
+    const bare = await temporarySite(
+      {
+        'astro.config.mjs': configWith('', {
+          imports: "import node from '@astrojs/node';",
+          settings: `output: '${output}', adapter: node({ mode: 'standalone' }),`,
+        }),
+        'src/pages/index.astro': '---\nexport const prerender = false;\n---\n<p>{Date.now()}</p>',
+      },
+      service,
+    );
+    await bare.builds();
+    expect((await bare.list()).filter((name) => name.startsWith('client/'))).toEqual([]);
+  },
+);
