@@ -25,7 +25,7 @@ const withAstro = (version: string): TestProjectConfiguration => ({
     include: [
       'test/{integration,inlining,loader}/*.test.ts',
       'test/record/collections.test.ts',
-      'test/e2e/{integration,dev,everywhere,astro-versions}/*.test.ts',
+      'test/e2e/{integration,dev,everywhere,live,astro-versions}/*.test.ts',
       'test/e2e/components/astro-check.test.ts',
       'test/{promises,e2e/promises}/content-security-policy.test.ts',
       'test/refresh/*.test.ts',

@@ -7,7 +7,7 @@ import { userError } from './failures/errors.ts';
 import type { BuildRun } from './integration/build-run.ts';
 import type { InlinedBuild } from './integration/inlined-build.ts';
 import { builtPlugin, lastIntegration } from './integration/last-hooks.ts';
-import { liveEntry } from './integration/live-entry.ts';
+import { liveEntry, refuseIgnoredCollections } from './integration/live-entry.ts';
 import { ownDependencies } from './integration/own-dependencies.ts';
 import type { PreparedBuild } from './integration/prepared-build.ts';
 import { openSite, type Site } from './integration/site.ts';
@@ -134,6 +134,7 @@ export default function snippets(options: SnippetsOptions = {}): AstroIntegratio
 
       async 'astro:config:done'({ config, buildOutput, injectTypes, logger }) {
         refuseDuplicate(config);
+        refuseIgnoredCollections(config, astroMajor(fileURLToPath(config.root)));
         const isServer = buildOutput === 'server';
         const known = {
           command,

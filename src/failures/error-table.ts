@@ -74,7 +74,7 @@ const setupErrors = {
     hint: 'Servers send it instead of the page: compress files in `astro:build:done`, or after the build.',
   },
   'unsupported-astro': {
-    hint: 'Upgrade Astro, or fetch the snippet with `SnippetClient` from `astro-snippets/client`.',
+    hint: 'Use Astro 6 or later, or set `experimental.liveContentCollections` in the config of Astro 5.10 or later. Otherwise fetch the snippet with `SnippetClient` from `astro-snippets/client`.',
   },
   'missing-integration': { hint: 'Add snippets() to the integrations of the Astro config.' },
   'duplicate-integration': {

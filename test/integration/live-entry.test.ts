@@ -1,6 +1,8 @@
+import { pathToFileURL } from 'node:url';
 import type { AstroConfig } from 'astro';
 import { expect, test } from 'vitest';
-import { liveEntry } from '../../src/integration/live-entry.ts';
+import { liveEntry, refuseIgnoredCollections } from '../../src/integration/live-entry.ts';
+import { folderWith } from '../support/site/folder.ts';
 
 test.for<[what: string, major: number, experimental: object, isRefused: boolean]>([
   ['Astro 5', 5, {}, true],
@@ -23,4 +25,23 @@ test.for<[what: string, major: number, experimental: object, isRefused: boolean]
       message: expect.stringContaining('/site/src/live.config.ts imports astro-snippets/live'),
     }),
   );
+});
+
+const live = `import { liveSnippetLoader } from 'astro-snippets/live';`;
+
+test.for<
+  [what: string, files: Record<string, string>, major: number, experimental: object, isRefused: boolean]
+>([
+  ['Astro 5', { 'live.config.ts': live }, 5, {}, true],
+  ['Astro 5 and a config in JavaScript', { 'live.config.mjs': live }, 5, {}, true],
+  ['Astro 5 with its flag', { 'live.config.ts': live }, 5, { liveContentCollections: true }, false],
+  ["Astro 5 and another package's loader", { 'live.config.ts': 'export {};' }, 5, {}, false],
+  ['Astro 5 and no live collections', { 'content.config.ts': live }, 5, {}, false],
+  ['Astro 6', { 'live.config.ts': live }, 6, {}, false],
+])('live collections with %s', async ([, files, major, experimental, isRefused]) => {
+  const { directory } = await folderWith(files);
+  const config = { srcDir: pathToFileURL(`${directory}/`), experimental } as unknown as AstroConfig;
+  const check = () => refuseIgnoredCollections(config, major);
+  if (!isRefused) return expect(check()).toBeUndefined();
+  expect(check).toThrow(expect.objectContaining({ code: 'unsupported-astro' }));
 });
