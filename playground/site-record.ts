@@ -4,7 +4,7 @@ import type { ShownSnippet } from '../src/cli/json-output.ts';
 import { absoluteLinks } from '../src/content/links.ts';
 import type { Manifest } from '../src/record/manifest.ts';
 import { readManifest } from '../src/record/manifest-file.ts';
-import type { ShownPlaces, SiteFacts } from './service/publisher.ts';
+import type { ShownPlaces, ShownWarning, SiteFacts } from './service/publisher.ts';
 import { pathOfPage } from './service/website/places.ts';
 
 /** Where a built site is. */
@@ -60,7 +60,19 @@ export function placesOf(snippets: readonly ShownSnippet[], id: number): ShownPl
     pages: [...new Set(pages)].sort(),
     entries: [...new Set(entries)].sort(),
     params: [...new Set(uses.map(({ params = '{}' }) => params))],
+    warnings: warningsOf(uses),
   };
+}
+
+/** What is wrong with a snippet: the same flaw with other params is one. */
+function warningsOf(uses: readonly ShownSnippet[]): ShownWarning[] {
+  const warnings = uses.flatMap((use) => use.warnings ?? []);
+  const groups = Map.groupBy(warnings, ({ message, line }) => `${line} ${message}`);
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    const pages = new Set(group.flatMap((warning) => warning.pages.map(({ file }) => file)));
+    return first ? { line: first.line, message: first.message, hint: first.hint, pages: [...pages] } : [];
+  });
 }
 
 /** The linked and inline style sheets of a page, as markup that works on any host. */

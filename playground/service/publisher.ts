@@ -14,6 +14,18 @@ export interface Publication {
   output: string;
 }
 
+/** What is wrong with a snippet that the site shows nevertheless. */
+export interface ShownWarning {
+  /** The line of the content, from 1; absent if that is not known. */
+  line?: number | undefined;
+  /** What is wrong, in whole sentences. */
+  message: string;
+  /** What to do next. */
+  hint: string;
+  /** The files of the site's output that show it. */
+  pages: readonly string[];
+}
+
 /** The places where the site shows a snippet, according to the record of its last build or refresh. */
 export interface ShownPlaces {
   /** Files of the site's output, such as `pricing/index.html`. */
@@ -22,6 +34,8 @@ export interface ShownPlaces {
   entries: readonly string[];
   /** The params (JSON) that the site passes to the snippet, each once. */
   params: readonly string[];
+  /** What the last build or refresh has warned of. */
+  warnings: readonly ShownWarning[];
 }
 
 /** What has to be known of a site to check a draft, as of its last build or refresh. */

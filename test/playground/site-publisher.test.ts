@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { WatchListener } from '../../playground/run-astro.ts';
 import { createSitePublisher, type SitePublisher } from '../../playground/site-publisher.ts';
-import { optionalIn } from '../../playground/site-record.ts';
+import { optionalIn, placesOf } from '../../playground/site-record.ts';
 import type { WatchOutput } from '../../src/cli/json-output.ts';
 import type { RecordedFile, RecordedSnippet } from '../../src/record/manifest.ts';
 import { folderWith } from '../support/site/folder.ts';
@@ -125,5 +125,27 @@ test('a file counts as optional for a snippet if each of its embeds there is, wi
   expect([...found]).toEqual([
     [42, ['some.html', 'all.html']],
     [41, ['all.html']],
+  ]);
+});
+
+test('the warnings of a snippet with several params are told once, with all their pages', () => {
+  const warning = (file: string) => ({
+    code: 'left-open',
+    message: 'Snippet 1 leaves <b> open.',
+    hint: 'Close it.',
+    line: 3,
+    pages: [{ file, url: `/${file}` }],
+  });
+  const shown = (params: string, file: string) => ({
+    id: 1,
+    params,
+    pages: [{ file, url: `/${file}` }],
+    collections: [],
+    warnings: [warning(file)],
+  });
+  const other = { id: 2, pages: [], collections: [], warnings: [warning('c.html')] };
+  const { warnings } = placesOf([shown('{}', 'a.html'), shown('{"plan":"pro"}', 'b.html'), other], 1);
+  expect(warnings).toEqual([
+    { line: 3, message: 'Snippet 1 leaves <b> open.', hint: 'Close it.', pages: ['a.html', 'b.html'] },
   ]);
 });

@@ -14,7 +14,12 @@ const facts: SiteFacts & { optional: Map<number, string[]> } = {
   scripts: 'error',
   optional: new Map(),
 };
-const everywhere = { pages: ['index.html', 'pricing/index.html'], entries: ['offers/spring'], params: [] };
+const everywhere = {
+  pages: ['index.html', 'pricing/index.html'],
+  entries: ['offers/spring'],
+  params: [],
+  warnings: [],
+};
 let places: ShownPlaces = everywhere;
 const links: string[] = [];
 const publisher: Publisher = {
@@ -431,9 +436,9 @@ test.for(['unpublish', 'delete'])(
     expect(optional).toContain('they show what is written inside the');
     expect(optional).toContain('http://localhost:1/pricing/"');
     expect(optional).not.toContain('http://localhost:1/"');
-    places = { pages: ['pricing/index.html'], entries: [], params: [] };
+    places = { pages: ['pricing/index.html'], entries: [], params: [], warnings: [] };
     expect(await read(`${path}/${way}`)).not.toContain('the next build fails');
-    places = { pages: [], entries: [], params: [] };
+    places = { pages: [], entries: [], params: [], warnings: [] };
     expect(await read(`${path}/${way}`)).toContain('No page of the site shows it');
     places = everywhere;
   },
@@ -494,4 +499,28 @@ test('the sign-in page writes a new link to the terminal, without a restart, and
   expect(page).not.toContain(links[0]?.split('/').at(-1));
   const opened = await fetch(links[0] ?? '', { redirect: 'manual' });
   expect(opened.headers.get('set-cookie')).toContain('snippets-session=');
+});
+
+test('what the site warns of is shown at the snippet, with its line: beside "Live", and where it shows', async () => {
+  const { path, id } = add('one');
+  const warning = {
+    line: 2,
+    message: 'Snippet 42 (<Offer>) leaves <b> open, which browsers continue in the rest of the page.',
+    hint: 'Close it in the snippet.',
+    pages: ['index.html', 'pricing/index.html'],
+  };
+  const shown = [
+    '<span class="badge bad">Line 2</span> Snippet 42 (&lt;Offer&gt;) leaves &lt;b&gt; open,',
+    'Close it in the snippet. It is on /, /pricing/.',
+  ];
+  latest = { state: 'done', startedAt: 0, finishedAt: 200, output: '' };
+  const notice = () => read(`/publication?id=${id}`);
+  expect(await notice()).not.toContain('badge');
+  places = { ...everywhere, warnings: [warning] };
+  for (const text of [await notice(), await read(path)])
+    for (const part of shown) expect(text).toContain(part);
+  expect(await notice()).toContain('Live after <strong>0.2 s</strong>');
+  places = { ...everywhere, warnings: [{ ...warning, line: undefined, pages: [] }] };
+  expect(await notice()).toContain('<span class="badge bad">The content</span>');
+  places = everywhere;
 });

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import type { Publication } from '../publisher.ts';
+import { warningsList } from './check-notices.ts';
 import type { Website, WebsiteEnvironment, WebsiteParts } from './environment.ts';
 import type { Html, PublicationView } from './page-facts.ts';
 import { countOf, pathOfPage, placesList } from './places.ts';
@@ -67,7 +68,8 @@ function publicationNotice(parts: Parts, { id, page }: PublicationView): Html | 
   return html`<div class="card notice good" data-state="done">${
     places && countOf(places) === 'no page'
       ? html`<p>Published. No page shows it yet.</p>`
-      : html`<p>Live after <strong>${((finishedAt - startedAt) / 1000).toFixed(1)} s</strong>. <a href="${shown}">Open the page</a>.</p>
+      : html`<p>Live after <strong>${((finishedAt - startedAt) / 1000).toFixed(1)} s</strong>. <a href="${shown}">Open the page</a>.${places && places.warnings.length > 0 && html` <strong>Look at it: something is wrong there.</strong>`}</p>
+        ${places && warningsList(places)}
         ${places && html`<details><summary>Shown on ${countOf(places)}</summary>${placesList(places, publisher)}</details>`}
         <iframe class="page" src="${shown}" title="The page of the site"></iframe>`
   }</div>`;

@@ -3,6 +3,7 @@ import { html } from 'hono/html';
 import { limits } from '../limits.ts';
 import type { Publisher, ShownPlaces } from '../publisher.ts';
 import type { Snippet, SnippetVersion } from '../store/snippets.ts';
+import { warningsList } from './check-notices.ts';
 import { draftField, editorScripts, insertDialogs } from './editor-field.ts';
 import type { WebsiteEnvironment } from './environment.ts';
 import { by, copyButton, field, table, time } from './layout.ts';
@@ -150,7 +151,7 @@ function placesPart({ id }: Snippet, publisher: Publisher | undefined): Html | '
         places === undefined
           ? html`<p>Not known: the site has no record of a build.</p>`
           : html`<p>The site shows it on ${countOf(places)}, as of its last build or refresh.</p>
-        ${placesList(places, publisher)}`
+        ${warningsList(places)}${placesList(places, publisher)}`
       }</div>`;
 }
 

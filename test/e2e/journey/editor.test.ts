@@ -12,7 +12,7 @@ const publisher: Publisher = {
   organizationId: () => organization,
   publish() {},
   latest: () => undefined,
-  shown: () => ({ pages: ['index.html'], entries: [], params: ['{"plan":"pro"}'] }),
+  shown: () => ({ pages: ['index.html'], entries: [], params: ['{"plan":"pro"}'], warnings: [] }),
   facts: () => ({
     url: 'http://localhost:1',
     paths: ['/', '/media/cup.svg', '/pricing/', '/site.css'],

@@ -31,7 +31,12 @@ const publisher: Publisher = {
     latest = { state: 'running', startedAt: Date.now(), output: '' };
   },
   latest: () => latest,
-  shown: (id) => ({ pages: id === 41 ? ['index.html', 'pricing/index.html'] : [], entries: [], params: [] }),
+  shown: (id) => ({
+    pages: id === 41 ? ['index.html', 'pricing/index.html'] : [],
+    entries: [],
+    params: [],
+    warnings: [],
+  }),
   facts: () => ({
     url: 'http://localhost:1',
     paths: ['/', '/pricing/'],
