@@ -78,6 +78,7 @@ export type DoubtfulFlaw =
   | 'in-code'
   | 'in-xhtml'
   | 'in-xml'
+  | 'too-deep'
   | 'utf-16';
 
 /** An embed that fails the build. */

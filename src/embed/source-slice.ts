@@ -1,5 +1,5 @@
 import type { Range } from '../markup/edits.ts';
-import type { EmbedAs } from './element.ts';
+import { type EmbedAs, embedNamePattern } from './element.ts';
 import type { IncompleteFlaw, ScanResults } from './found-embed.ts';
 import { type Layer, layers } from './layers.ts';
 
@@ -52,9 +52,15 @@ export function offsetInSlice({ text, offsetInFile }: SourceSlice, fileOffset: n
 /** The most layers that a slice can have. No page needs more, and decoding each takes time. */
 const maxLayers = 6;
 
-/** Undoes one more encoding of a slice. Beyond `maxLayers`, the text is empty, so nothing is found in it. */
+/**
+ * Undoes one more encoding of a slice. Beyond `maxLayers`, the text is empty, so nothing is found in it, and a warning
+ * says that it looks like an embed.
+ */
 export function decodeThrough(source: SourceSlice, layer: Layer): SourceSlice {
-  if (source.layers.length === maxLayers) return { ...source, text: '' };
+  if (source.layers.length === maxLayers) {
+    warnOfDepth(source);
+    return { ...source, text: '' };
+  }
   const { escaped, decode } = layers[layer];
 
   // Maps decoded to encoded offsets: from `starts[i]` up to `starts[i + 1]`, add `origins[i] - starts[i]`.
@@ -82,6 +88,15 @@ export function decodeThrough(source: SourceSlice, layer: Layer): SourceSlice {
     },
     needsEscapedText: false,
   };
+}
+
+/** Several encodings are tried for one text, so the same place is only warned of once. */
+function warnOfDepth({ text, offsetInFile, results }: SourceSlice): void {
+  const offset = text.search(embedNamePattern);
+  if (offset === -1) return;
+  const start = offsetInFile(offset);
+  const isKnown = results.warnings.some((warning) => warning.flaw === 'too-deep' && warning.start === start);
+  if (!isKnown) results.warnings.push({ start, flaw: 'too-deep' });
 }
 
 /** Finds the index of the last of sorted numbers up to a value, by binary search; 0 if there is none. */

@@ -45,6 +45,7 @@ export const warningTexts: Readonly<Record<DoubtfulFlaw, string>> = {
     'shows a snippet in XHTML. Browsers that read the page as XML show none of it if the HTML of the snippet is not well-formed. Serve the page as text/html, or use as="text".',
   'in-xml':
     'an embed is an element of XML, so it shows text. Escape the embed, or put it into a CDATA section, to show HTML.',
+  'too-deep': `text that looks like an embed is encoded more than six times. ${leftAsIs}`,
   'utf-16': 'the file is UTF-16, in which embeds are not found, and stay. Write it as UTF-8.',
   'in-code':
     'an embed is in a fence or between backticks, in text that may be Markdown or HTML. It is left as it is. If it is an example, write it in <code>, or silence this with the option exclude. Otherwise, write the backticks before it as &#96;.',

@@ -275,3 +275,12 @@ function keep(text: string, layers: readonly string[]): string {
   }
   return kept;
 }
+
+test.for([1, 2, 3, 4, 5, 9])('text that is encoded %i times over is either scanned or warned of', (times) => {
+  let value = '<snippet-embed id="1"></snippet-embed>';
+  // Each time adds two layers: JSON, and percent-encoding.
+  for (let time = 0; time < times; time += 1) value = encodeURIComponent(JSON.stringify({ value }));
+  const { embeds, faults, warnings } = scan(Buffer.from(`<i data-value="${value}"></i>`), 'html');
+  expect(faults).toEqual([]);
+  expect(embeds.length + warnings.filter(({ flaw }) => flaw === 'too-deep').length).toBe(1);
+});
