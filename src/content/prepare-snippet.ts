@@ -33,7 +33,8 @@ export interface PreparedSnippet extends SnippetContent {
   images?: readonly ImageUse[] | undefined;
 }
 
-interface ContentRules extends HtmlRules {
+/** The site's rules for HTML, and what only a page needs. */
+export interface ContentRules extends HtmlRules {
   /** Absent if images stay on their own hosts. */
   findImage?: FindImage | undefined;
   /**

@@ -1,7 +1,8 @@
 import type { Clock } from '../client/clock.ts';
+import { BoundedMap } from './bounded-map.ts';
 
 /** How a {@link LiveMemory} keeps contents. Times are in milliseconds. */
-export interface LiveMemoryOptions {
+export interface LiveMemoryOptions<Content> {
   /** How old a content may be to be used; 0 for no memory. */
   maxAge: number;
   clock: Clock;
@@ -11,6 +12,8 @@ export interface LiveMemoryOptions {
   isRefusal(error: unknown): boolean;
   /** Called when an old content is used because there is no current one. */
   onOutage(error: unknown): void;
+  /** How much of the memory a content takes, in characters. */
+  sizeOf(content: Content): number;
 }
 
 interface RememberedContent<Content> {
@@ -24,23 +27,23 @@ interface RememberedContent<Content> {
 const askAgainAfter = 1_000;
 const askAgainAfterFailure = 5_000;
 
-/** The most contents that are kept: params make many out of few snippets. */
+/** The most contents that are kept, and the most characters of them: params make many contents out of few snippets. */
 const maxContents = 1_000;
+const maxSize = 10_000_000;
 
 /**
  * The last contents of live snippets, by keys. A content is used at once and asked for again meanwhile, so that a
  * reader neither waits for the service nor sees a page without content while the service is down.
  */
 export class LiveMemory<Content> {
-  readonly #options: LiveMemoryOptions;
-  /** The contents, the one that was used last at the end. */
-  readonly #contents = new Map<string, RememberedContent<Content>>();
+  readonly #options: LiveMemoryOptions<Content>;
+  readonly #contents = new BoundedMap<RememberedContent<Content>>({ count: maxContents, size: maxSize });
   readonly #requests = new Map<string, Promise<Content>>();
   #isInOutage = false;
   /** How often something was forgotten: an answer to an earlier request may be the old content. */
   #timesForgotten = 0;
 
-  constructor(options: LiveMemoryOptions) {
+  constructor(options: LiveMemoryOptions<Content>) {
     this.#options = options;
   }
 
@@ -77,10 +80,9 @@ export class LiveMemory<Content> {
   #recall(key: string): RememberedContent<Content> | undefined {
     const remembered = this.#contents.get(key);
     if (!remembered) return undefined;
+    if (this.#options.clock.now() <= remembered.fetchedAt + this.#options.maxAge) return remembered;
     this.#contents.delete(key);
-    if (this.#options.clock.now() > remembered.fetchedAt + this.#options.maxAge) return undefined;
-    this.#contents.set(key, remembered);
-    return remembered;
+    return undefined;
   }
 
   #request(key: string, ask: () => Promise<Content>): Promise<Content> {
@@ -108,12 +110,11 @@ export class LiveMemory<Content> {
     }
   }
 
-  #keep(key: string, content: RememberedContent<Content>): void {
+  #keep(key: string, remembered: RememberedContent<Content>): void {
     if (this.#options.maxAge === 0) return;
-    this.#contents.delete(key);
-    this.#contents.set(key, content);
-    const [oldest] = this.#contents.keys();
-    if (this.#contents.size > maxContents && oldest !== undefined) this.#contents.delete(oldest);
+    // Where requests are not shared, an earlier one may end later.
+    if ((this.#contents.get(key)?.fetchedAt ?? 0) > remembered.fetchedAt) return;
+    this.#contents.set(key, remembered, key.length + this.#options.sizeOf(remembered.content));
   }
 
   #noteFailure(key: string, error: unknown, now: number): void {

@@ -1,5 +1,5 @@
 import { SnippetError } from '../client/snippet-error.ts';
-import type { SnippetsOptions } from '../settings/options.ts';
+import type { ScriptRule, SnippetsOptions } from '../settings/options.ts';
 import { quote } from '../text/clean-text.ts';
 import { parseDuration } from '../text/format.ts';
 import { didYouMean } from '../text/intended-name.ts';
@@ -11,7 +11,7 @@ import { didYouMean } from '../text/intended-name.ts';
 export interface LiveSnippetOptions
   extends Pick<
     SnippetsOptions,
-    'renderBaseUrl' | 'retrieveBaseUrl' | 'ca' | 'concurrency' | 'sanitize' | 'scripts' | 'strict'
+    'renderBaseUrl' | 'retrieveBaseUrl' | 'ca' | 'concurrency' | 'sanitize' | 'scripts' | 'strict' | 'links'
   > {
   /**
    * How long a page waits for a snippet. Then it gets an error.
@@ -27,7 +27,10 @@ export interface LiveSnippetOptions
 }
 
 /** The options once they are checked: durations in milliseconds. */
-export interface ParsedLiveOptions extends Omit<LiveSnippetOptions, 'timeout' | 'maxAge'> {
+export interface ParsedLiveOptions
+  extends Omit<LiveSnippetOptions, 'timeout' | 'maxAge' | 'scripts' | 'strict'> {
+  scripts: ScriptRule;
+  strict: boolean;
   timeout: number;
   /** `0` for no memory. */
   maxAge: number;
@@ -41,11 +44,12 @@ const liveOptionNames: readonly (keyof LiveSnippetOptions)[] = [
   'sanitize',
   'scripts',
   'strict',
+  'links',
   'timeout',
   'maxAge',
 ];
 
-const scriptRules: readonly unknown[] = ['allow', 'strip', 'error'];
+const scriptRules: Record<ScriptRule, true> = { allow: true, warn: true, strip: true, error: true };
 
 /** Checks the options. Base URLs and certificates are checked by the client. @throws SnippetError `invalid-options` */
 export function parseLiveOptions(options: LiveSnippetOptions): ParsedLiveOptions {
@@ -55,18 +59,18 @@ export function parseLiveOptions(options: LiveSnippetOptions): ParsedLiveOptions
     const guess = didYouMean(unknown, names) || `There are ${names.join(', ')}.`;
     throw invalidOption(`${quote(unknown)} is not an option. ${guess}`);
   }
-  const { sanitize, scripts, strict } = options;
+  const { sanitize, scripts = 'warn', strict = false, links } = options;
   if (sanitize !== undefined && typeof sanitize !== 'function')
     throw invalidOption('sanitize must be a function.');
-  if (scripts !== undefined && !scriptRules.includes(scripts)) {
-    throw invalidOption("scripts must be 'allow', 'strip' or 'error'.");
+  if (!Object.hasOwn(scriptRules, scripts)) {
+    throw invalidOption("scripts must be 'allow', 'warn', 'strip' or 'error'.");
   }
-  if (strict !== undefined && typeof strict !== 'boolean')
-    throw invalidOption('strict must be true or false.');
+  if (typeof strict !== 'boolean') throw invalidOption('strict must be true or false.');
+  if (links !== undefined && links !== 'base') throw invalidOption("links must be 'base'.");
 
   const timeout = durationOf('timeout', options.timeout ?? '3s');
   if (timeout === 0) throw invalidOption('timeout must be longer than nothing.');
-  return { ...options, timeout, maxAge: durationOf('maxAge', options.maxAge ?? '0s') };
+  return { ...options, scripts, strict, timeout, maxAge: durationOf('maxAge', options.maxAge ?? '0s') };
 }
 
 function durationOf(name: string, value: unknown): number {

@@ -1,3 +1,4 @@
+import { base, trailingSlash } from 'astro:config/client';
 import { getSecret } from 'astro:env/server';
 import { parseSnippetId } from '../client/snippet-request.ts';
 import { createLiveLoader, type LiveSnippetLoader } from './create-live-loader.ts';
@@ -24,6 +25,7 @@ export type { LiveSnippetData } from './live-snippets.ts';
 export function liveSnippetLoader(options: LiveSnippetOptions = {}): LiveSnippetLoader {
   const loader = createLiveLoader(options, {
     readVariable: getSecret,
+    urls: { base, trailingSlash },
     // biome-ignore lint/suspicious/noConsole: Astro passes no logger to live loaders.
     warn: (line) => console.warn(`[astro-snippets] ${line}`),
   });

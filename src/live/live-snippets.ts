@@ -3,19 +3,20 @@ import { type ClientParts, SnippetClient, type SnippetClientOptions } from '../c
 import { SnippetError } from '../client/snippet-error.ts';
 import type { SnippetRequest } from '../client/snippet-request.ts';
 import type { Variant } from '../client/variants.ts';
-import { prepareSnippet } from '../content/prepare-snippet.ts';
+import { type ContentRules, prepareSnippet } from '../content/prepare-snippet.ts';
 import { consequenceOf } from '../failures/error-table.ts';
 import { isSnippetFailure, userError } from '../failures/errors.ts';
-import { environmentVariables } from '../settings/variable-names.ts';
+import type { HtmlRules } from '../settings/options.ts';
 import { reasonOf } from '../text/clean-text.ts';
 import { formatDuration } from '../text/format.ts';
 import { containsKnownKey } from '../text/known-keys.ts';
+import { type LiveConnection, LiveConnectionReader, type ReadVariable } from './live-connection.ts';
 import { LiveMemory } from './live-memory.ts';
 import type { ParsedLiveOptions } from './live-options.ts';
 
 /** The content of a live snippet, as pages get it. */
 export interface LiveSnippetData {
-  /** HTML, after `sanitize` and `scripts` were applied. */
+  /** HTML, after `sanitize`, `scripts` and `links` were applied. */
   content: string;
   /** The content without tags, with its entities decoded. */
   text: string;
@@ -27,15 +28,13 @@ export interface LiveSnippetData {
 
 /** What the loader takes from its surroundings. Tests replace it. */
 export interface LiveSurroundings {
-  /** Reads a variable of the server's environment. */
-  readVariable(name: string): string | undefined;
+  readVariable: ReadVariable;
+  /** The base path of the site, and how its paths end. */
+  urls: NonNullable<HtmlRules['links']>;
   /** Called with whole sentences: about flaws of a content, and when an old one is shown. */
   warn(line: string): void;
   parts?: ClientParts | undefined;
 }
-
-/** The part of the settings that the environment decides. If it changes, a new client is opened. */
-type Connection = Pick<SnippetClientOptions, 'apiKey' | 'renderBaseUrl' | 'retrieveBaseUrl' | 'ca'>;
 
 interface OpenedClient {
   client: SnippetClient;
@@ -51,6 +50,9 @@ interface OpenedClient {
  */
 const renderPause = 60_000;
 
+/** The most warnings that are remembered: people may publish new flaws as long as the server runs. */
+const maxWarnings = 1_000;
+
 /**
  * The live snippets of a process: one client, which keeps its connections and what it learns about the service, and the
  * last contents.
@@ -61,12 +63,25 @@ export class LiveSnippets {
   readonly #clock: Clock;
   #opened: OpenedClient | undefined;
   #memory: LiveMemory<LiveSnippetData> | undefined;
-  #authorities: { file: string; certificates: string[] } | undefined;
+  readonly #connection: LiveConnectionReader;
+  readonly #rules: ContentRules;
+  /** The flaws of contents that were warned of: a snippet is fetched many times. */
+  readonly #warned = new Set<string>();
 
   constructor(options: ParsedLiveOptions, surroundings: LiveSurroundings) {
     this.#options = options;
     this.#surroundings = surroundings;
     this.#clock = surroundings.parts?.clock ?? systemClock;
+    const { sanitize, scripts, strict, links } = options;
+    this.#rules = {
+      sanitize,
+      scripts,
+      strict,
+      links: links && surroundings.urls,
+      policy: 'none',
+      findsInlineCode: false,
+    };
+    this.#connection = new LiveConnectionReader(options, surroundings.readVariable);
   }
 
   /**
@@ -75,8 +90,7 @@ export class LiveSnippets {
    * @throws SnippetError or SiteError; UserError if the environment has no key or base URL
    */
   async get(request: SnippetRequest): Promise<LiveSnippetData> {
-    // The environment is read for each page: Cloudflare has none while modules are loaded, and a key may be renewed.
-    const client = this.#open(await this.#readConnection());
+    const client = this.#open(await this.#connection.read());
     this.#memory ??= this.#createMemory(client);
     return this.#memory.get(request.key, () => this.#fetch(client, request));
   }
@@ -86,7 +100,7 @@ export class LiveSnippets {
     this.#memory?.forget((key) => key === `${id}` || key.startsWith(`${id} `));
   }
 
-  #open(settings: Connection): SnippetClient {
+  #open(settings: LiveConnection): SnippetClient {
     const connection = JSON.stringify(settings);
     const opened = this.#opened;
     if (opened?.connection === connection && this.#clock.now() < opened.endsAt) return opened.client;
@@ -96,7 +110,7 @@ export class LiveSnippets {
     return this.#openClient(settings, connection);
   }
 
-  #openClient(settings: Connection, connection: string): SnippetClient {
+  #openClient(settings: LiveConnection, connection: string): SnippetClient {
     const { concurrency, timeout } = this.#options;
     const options: SnippetClientOptions = {
       ...settings,
@@ -130,48 +144,13 @@ export class LiveSnippets {
       clock: this.#clock,
       sharesRequests: !isolatesCalls,
       isRefusal: (error) => !isSnippetFailure(error) || consequenceOf(error) !== 'children',
+      sizeOf: ({ content, text }) => content.length + text.length,
       onOutage: (error) => warn(`${reasonOf(error)}. The last content is shown meanwhile.`),
     });
   }
 
-  async #readConnection(): Promise<Connection> {
-    const read = (name: string) => this.#surroundings.readVariable(name) || undefined;
-    const { renderBaseUrl, retrieveBaseUrl, ca } = this.#options;
-    const apiKey = read(environmentVariables.apiKey);
-    const connection = {
-      renderBaseUrl: renderBaseUrl ?? read(environmentVariables.renderBaseUrl),
-      retrieveBaseUrl: retrieveBaseUrl ?? read(environmentVariables.retrieveBaseUrl),
-    };
-    if (!apiKey) {
-      throw userError(
-        'missing-key',
-        `${environmentVariables.apiKey} is not set in the environment of the server.`,
-        'Set it where the server runs, as a secret: that of the build does not count.',
-      );
-    }
-    if (!connection.renderBaseUrl && !connection.retrieveBaseUrl) {
-      throw userError('missing-url', 'No base URL of the service is set in the environment of the server.');
-    }
-    const caFile = read(environmentVariables.caFile);
-    return {
-      apiKey,
-      ...connection,
-      ca: caFile ? [ca ?? [], await this.#readAuthorities(caFile)].flat() : ca,
-    };
-  }
-
-  /** Reads the certificates of a file once: commands that replace it restart the server. */
-  async #readAuthorities(file: string): Promise<string[]> {
-    if (this.#authorities?.file !== file) {
-      // Workers have no files, and nothing sets the variable there.
-      const { readCaFile } = await import('../settings/ca-file.ts');
-      this.#authorities = { file, certificates: readCaFile(file) };
-    }
-    return this.#authorities.certificates;
-  }
-
   async #fetch(client: SnippetClient, request: SnippetRequest): Promise<LiveSnippetData> {
-    const { timeout, sanitize, scripts = 'allow', strict = false } = this.#options;
+    const { timeout } = this.#options;
     const limit = new AbortController();
     // The limits of the client leave out the wait for a turn among many requests.
     const reason = `no content within ${formatDuration(timeout, 'long')} (the option \`timeout\`)`;
@@ -179,18 +158,25 @@ export class LiveSnippets {
     const timer = setTimeout(end, timeout);
     try {
       const { content, name, variant } = await client.fetch(request, limit.signal);
-      const rules = { sanitize, scripts, strict, policy: 'none' as const, findsInlineCode: false };
-      const { html, text, flaws } = await prepareSnippet({ content }, { request, asHtml: true }, rules);
+      const display = { request, asHtml: true };
+      const { html, text, flaws } = await prepareSnippet({ content, name }, display, this.#rules);
       if ([html, text, name].some((value) => containsKnownKey(value ?? ''))) {
         throw userError(
           'published-key',
           `The API key was found in snippet ${request.id}, which is not shown.`,
         );
       }
-      for (const { message } of flaws) this.#surroundings.warn(message);
+      for (const { message } of flaws) this.#warnOnce(message);
       return { content: html, text, name, variant };
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  #warnOnce(message: string): void {
+    if (this.#warned.has(message)) return;
+    if (this.#warned.size >= maxWarnings) this.#warned.clear();
+    this.#warned.add(message);
+    this.#surroundings.warn(message);
   }
 }

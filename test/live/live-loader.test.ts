@@ -1,10 +1,14 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { z } from 'astro/zod';
 import { describe, expect, test } from 'vitest';
 import { defineSnippet } from '../../src/client/define-snippet.ts';
 import type { Transport } from '../../src/client/transport/transport.ts';
 import { createLiveLoader, type LiveSnippetFilter } from '../../src/live/create-live-loader.ts';
 import type { LiveSnippetOptions } from '../../src/live/live-options.ts';
+import type { LiveSnippetData } from '../../src/live/live-snippets.ts';
 import { apiKey, type Failing, fakeService } from '../support/service/answers.ts';
+import { folderWith } from '../support/site/folder.ts';
 
 const environment = { SNIPPETS_API_KEY: apiKey, SNIPPETS_RENDER_BASE_URL: 'https://render.test' };
 const failing = (fails: Failing) => ({ fails });
@@ -18,6 +22,7 @@ function loaderFor(
   const warnings: string[] = [];
   const loader = createLiveLoader(options, {
     readVariable: (name) => variables[name],
+    urls: { base: '/docs', trailingSlash: 'always' },
     warn: (line) => warnings.push(line),
     parts,
   });
@@ -141,7 +146,10 @@ test('rules are applied, and flaws are warned of', async () => {
   expect(await entry({ id: 42, params: { plan: 'pro' } })).toMatchObject({
     data: { content: '<p >42 pro <!-- until</p>' },
   });
-  expect(warnings).toEqual([expect.stringContaining('Snippet 42 leaves a comment')]);
+  expect(warnings).toEqual([
+    expect.stringContaining('Snippet 42 leaves a comment'),
+    expect.stringContaining('Snippet 42 contains the attribute onclick, which is removed'),
+  ]);
 });
 
 test('a collection has the snippets that are named, and no other', async () => {
@@ -233,8 +241,76 @@ test.for<[options: Record<string, unknown>, message: RegExp]>([
   [{ timeout: '0s' }, /timeout must be longer/],
   [{ maxAge: '10' }, /maxAge must be a duration/],
   [{ scripts: 'drop' }, /scripts must be/],
+  [{ links: true }, /links must be 'base'/],
   [{ sanitize: true }, /sanitize must be a function/],
   [{ strict: 'yes' }, /strict must be/],
 ])('the options %j are refused', ([options, message]) => {
   expect(() => loaderFor(fakeService('content'), options)).toThrow(message);
+});
+
+test('links get the base path of the site, if that is wanted', async () => {
+  const content = '<a href="/pricing">prices</a> <img src="/a.png"> <a href="https://other.test/x">other</a>';
+  const linked = async (options: LiveSnippetOptions) => {
+    const entry = await loaderFor(fakeService(content), options).entry({ id: 1 });
+    return (entry as { data: LiveSnippetData }).data.content;
+  };
+  expect(await linked({})).toBe(content);
+  expect(await linked({ links: 'base' })).toBe(
+    '<a href="/docs/pricing/">prices</a> <img src="/docs/a.png"> <a href="https://other.test/x">other</a>',
+  );
+});
+
+test('a flaw is warned of once, however often its snippet is fetched', async () => {
+  const { entry, warnings } = loaderFor(fakeService('<b>bold', '<b>bold', '<i>italic', '<b>bold'));
+  for (let time = 0; time < 4; time += 1) await entry({ id: 42 });
+  expect(warnings).toHaveLength(2);
+});
+
+describe.each([
+  ["'warn' by default, so that it runs and is warned of", undefined, true, 1],
+  ["'warn'", 'warn', true, 1],
+  ["'allow'", 'allow', true, 0],
+  ["'strip'", 'strip', false, 1],
+] as const)('a script with scripts: %s', (_what, scripts, runs, warned) => {
+  test('is treated as in a page that is built', async () => {
+    const { entry, warnings } = loaderFor(fakeService('<script>alert(1)</script>'), { scripts });
+    const content = (await entry({ id: 42 })) as { data: LiveSnippetData };
+    expect(content.data.content.includes('<script>')).toBe(runs);
+    expect(warnings).toHaveLength(warned);
+  });
+});
+
+describe('a file with the key', () => {
+  const { SNIPPETS_API_KEY: _key, ...withoutKey } = environment;
+  const keyFile = async (text: string) => join((await folderWith({ 'key.txt': text })).directory, 'key.txt');
+  const get = async (variables: Record<string, string>) =>
+    loaderFor(fakeService('content'), {}, { ...withoutKey, ...variables }).entry({ id: 1 });
+
+  test('is read where the server runs, unless the key is set, too', async () => {
+    const file = await keyFile(`${apiKey}\n`);
+    const content = { data: expect.objectContaining({ content: 'content' }) };
+    expect(await get({ SNIPPETS_API_KEY_FILE: file })).toMatchObject(content);
+    expect(await get({ SNIPPETS_API_KEY_FILE: '/nowhere', SNIPPETS_API_KEY: apiKey })).toMatchObject(content);
+  });
+
+  test('is read anew for each page, so that a key can be renewed', async () => {
+    const file = await keyFile('short');
+    const { entry } = loaderFor(fakeService('content'), {}, { ...withoutKey, SNIPPETS_API_KEY_FILE: file });
+    expect(await entry({ id: 1 })).toEqual({ error: expect.objectContaining({ code: 'invalid-options' }) });
+    await writeFile(file, apiKey);
+    expect(await entry({ id: 1 })).toMatchObject({ data: { content: 'content' } });
+  });
+
+  test.for([
+    ['is missing', undefined, 'does not exist on the server'],
+    ['is empty', '', 'is empty'],
+    ['is too long', 'x'.repeat(100_000), 'could not be read: it is longer than 64 KiB'],
+  ] as const)('that %s is the error of the entry, which does not show its name', async ([, text, flaw]) => {
+    const file = text === undefined ? `/nowhere/${apiKey}` : await keyFile(text);
+    const result = await get({ SNIPPETS_API_KEY_FILE: file });
+    expect(result).toEqual({
+      error: expect.objectContaining({ code: 'unreadable-key-file', message: expect.stringContaining(flaw) }),
+    });
+    expect((result as { error: Error }).error.message).not.toContain(file);
+  });
 });

@@ -125,6 +125,7 @@ test.for<MemoryCase>([
     onOutage: () => {
       warnings += 1;
     },
+    sizeOf: ({ length }) => length,
   });
   const start = now;
   const seen: Answer[] = [];
@@ -152,6 +153,7 @@ test('readers who come at the same time share one request, and an error is not k
     clock: { now: () => 0, random: () => 0, wait: async () => {} },
     isRefusal: () => false,
     onOutage: () => {},
+    sizeOf: ({ length }) => length,
   });
   const ask = async () => {
     requests += 1;
@@ -177,6 +179,7 @@ test('a thousand contents are kept, and those that were used last stay', async (
     clock: { now: () => 0, random: () => 0, wait: async () => {} },
     isRefusal: () => false,
     onOutage: () => {},
+    sizeOf: ({ length }) => length,
   });
   const get = (key: string) =>
     memory.get(key, async () => {
@@ -199,6 +202,7 @@ test('what is forgotten is asked for again, and a request that was under way lea
     clock: { now: () => 0, random: () => 0, wait: async () => {} },
     isRefusal: () => false,
     onOutage: () => {},
+    sizeOf: ({ length }) => length,
   });
   const slow = Promise.withResolvers<string>();
   await memory.get('42', async () => 'old');
@@ -211,4 +215,45 @@ test('what is forgotten is asked for again, and a request that was under way lea
   expect(await memory.get('42', async () => 'new')).toBe('new');
   expect(await memory.get('42 {}', async () => 'new')).toBe('new');
   expect(await memory.get('7', async () => 'new')).toBe('other');
+});
+
+test('of contents that are large, fewer are kept, and of one that is too large, none', async () => {
+  const memory = new LiveMemory<string>({
+    maxAge: 60_000,
+    sharesRequests: true,
+    clock: { now: () => 0, random: () => 0, wait: async () => {} },
+    isRefusal: () => false,
+    onOutage: () => {},
+    sizeOf: ({ length }) => length,
+  });
+  const asked: string[] = [];
+  const get = (key: string, size: number) =>
+    memory.get(key, async () => {
+      asked.push(key);
+      return 'x'.repeat(size);
+    });
+  for (const key of ['1', '2', '3', '4', '5', '6']) await get(key, 2_000_000);
+  await get('whole', 11_000_000);
+  asked.length = 0;
+  for (const key of ['6', '5', '4', '3', 'whole', '2']) await get(key, 2_000_000);
+  expect(asked).toEqual(['whole', '2']);
+});
+
+test('where requests are not shared, an earlier answer that comes later replaces no newer content', async () => {
+  let now = 1_000_000;
+  const memory = new LiveMemory<string>({
+    maxAge: 60_000,
+    sharesRequests: false,
+    clock: { now: () => now, random: () => 0, wait: async () => {} },
+    isRefusal: () => false,
+    onOutage: () => {},
+    sizeOf: ({ length }) => length,
+  });
+  const slow = Promise.withResolvers<string>();
+  const first = memory.get('42', () => slow.promise);
+  now += 10;
+  expect(await memory.get('42', async () => 'new')).toBe('new');
+  slow.resolve('old');
+  expect(await first).toBe('old');
+  expect(await memory.get('42', async () => 'newest')).toBe('new');
 });
