@@ -45,7 +45,7 @@ describe('a key file that', () => {
     const site = await temporarySite(files);
     const output = await exits(1, site.build(withFile('nowhere')));
     expect(output).toContain(
-      '[astro-snippets/unreadable-key-file] The file named by SNIPPETS_API_KEY_FILE does not exist. Needed for /.',
+      '[astro-snippets/unreadable-key-file] The file named by SNIPPETS_API_KEY_FILE does not exist. Needed for index.html.',
     );
     expect(output).toContain('Write the API key to that file, or set SNIPPETS_API_KEY instead.');
   });
