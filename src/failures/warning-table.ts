@@ -21,7 +21,7 @@ export type WarningCode =
 export const warningTable: Readonly<Record<WarningCode, WarningText>> = {
   'left-open': {
     title: 'The snippet leaves an element, a comment or a tag open',
-    hint: 'Close it in the snippet. With strict: true, the build fails instead.',
+    hint: 'Close it in the snippet.',
   },
   'script-runs': {
     title: 'The snippet contains a script, which runs on the page',

@@ -65,10 +65,11 @@ function publicationNotice(parts: Parts, { id, page }: PublicationView): Html | 
   // The link leads to the home page, unless the snippet was edited from another page or is only on others.
   const isElsewhere = page === '/' && first !== undefined && !places?.pages.includes('index.html');
   const shown = publisher.siteUrl + (isElsewhere ? pathOfPage(first) : page);
-  return html`<div class="card notice good" data-state="done">${
+  const isFlawed = places !== undefined && places.warnings.length > 0;
+  return html`<div class="card notice ${isFlawed ? 'bad' : 'good'}" data-state="done">${
     places && countOf(places) === 'no page'
       ? html`<p>Published. No page shows it yet.</p>`
-      : html`<p>Live after <strong>${((finishedAt - startedAt) / 1000).toFixed(1)} s</strong>. <a href="${shown}">Open the page</a>.${places && places.warnings.length > 0 && html` <strong>Look at it: something is wrong there.</strong>`}</p>
+      : html`<p>Live after <strong>${((finishedAt - startedAt) / 1000).toFixed(1)} s</strong>. <a href="${shown}">Open the page</a>.${isFlawed && html` <strong>Look at it: something is wrong there.</strong>`}</p>
         ${places && warningsList(places)}
         ${places && html`<details><summary>Shown on ${countOf(places)}</summary>${placesList(places, publisher)}</details>`}
         <iframe class="page" src="${shown}" title="The page of the site"></iframe>`

@@ -196,6 +196,32 @@ test('while the service fails, the website says so within three seconds, and lis
   await page.getByText(/Live after \d+\.\d s/).waitFor(patience);
 });
 
+test.for([
+  ['Shipping is\n<!-- free', 'Line 2', 'leaves a comment open, which swallows the rest of the page.'],
+  ['<strong>free from 25 €. <a href="/pricing/">More', 'Line 1', 'leaves <strong> and <a> open,'],
+] as const)(
+  'what breaks a page although it was published is shown beside "Live": %j',
+  async ([draft, line, flaw]) => {
+    await page.goto(`${websiteUrl}/snippets/42`);
+    const before = await page.locator('#draft').inputValue();
+    const publish = async (content: string) => {
+      await page.getByLabel('Content', { exact: true }).fill(content);
+      await page.getByRole('button', { name: 'Publish', exact: true }).click();
+      const anyway = page.getByRole('button', { name: 'Publish it anyway' });
+      const live = page.getByText(/Live after \d+\.\d s/);
+      await anyway.or(live).first().waitFor(patience);
+      if (await anyway.isVisible()) await anyway.click();
+      await live.waitFor(patience);
+    };
+    await publish(draft);
+    const warning = page.locator('[data-publication] .findings li');
+    await warning.filter({ hasText: line }).filter({ hasText: flaw }).waitFor();
+    expect(await violationsOf(page)).toBe('');
+    await publish(before);
+    await warning.waitFor({ state: 'detached' });
+  },
+);
+
 const sitePages = ['/', '/pricing/', '/blog/', '/blog/grinding-at-home/', '/visit/', '/brew/', '/legal/'];
 
 test.for([
