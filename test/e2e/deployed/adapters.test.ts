@@ -29,10 +29,16 @@ interface Host {
 
 const node = process.execPath;
 
-/** Serves a function that takes and gives what `fetch` does, as Vercel and Netlify call it. */
+/**
+ * Serves a function that takes and gives what `fetch` does, as Vercel and Netlify call it. Vercel's configuration names
+ * the module: with pnpm, all that it needs is bundled, and it is elsewhere.
+ */
 const functionServer = `
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-const { default: exported } = await import(process.argv[2]);
+const [, , named] = process.argv;
+const entry = named.endsWith('.json') ? './' + JSON.parse(readFileSync(named, 'utf8')).handler : named;
+const { default: exported } = await import(entry);
 const answer = exported.fetch ? exported.fetch.bind(exported) : exported;
 createServer(async ({ url }, response) => {
   const answered = await answer(new Request('http://localhost' + url), {});
@@ -48,22 +54,19 @@ const standalone = {
   argvFor: () => [node, 'dist/server/entry.mjs'] as const,
 };
 
-const hosts: readonly Host[] = [
-  { manager: 'npm', ...standalone },
-  { manager: 'pnpm', ...standalone },
+const adapters: readonly Omit<Host, 'manager'>[] = [
+  standalone,
   {
     adapter: '@astrojs/vercel',
     call: 'adapter()',
-    manager: 'npm',
     packages: { '@astrojs/vercel': '^11.0.0' },
     from: '.vercel/output/functions/_render.func',
     to: '.',
-    argvFor: () => [node, 'serve.mjs', './.vercel/output/server/entry.mjs'],
+    argvFor: () => [node, 'serve.mjs', './.vc-config.json'],
   },
   {
     adapter: '@astrojs/netlify',
     call: 'adapter()',
-    manager: 'npm',
     packages: { '@astrojs/netlify': '^8.0.0' },
     from: '.netlify/v1/functions/ssr',
     to: '.',
@@ -72,7 +75,6 @@ const hosts: readonly Host[] = [
   {
     adapter: '@astrojs/cloudflare',
     call: `adapter({ imageService: 'passthrough' })`,
-    manager: 'npm',
     packages: { '@astrojs/cloudflare': '^14.0.0', wrangler: '^4.0.0' },
     from: 'dist',
     to: 'dist',
@@ -85,6 +87,10 @@ const hosts: readonly Host[] = [
       ] as unknown as [string, ...string[]],
   },
 ];
+
+const hosts: readonly Host[] = (['npm', 'pnpm'] as const).flatMap((manager) =>
+  adapters.map((adapter) => ({ manager, ...adapter })),
+);
 
 /** Builds the site of a host. @returns the copy of what is deployed. */
 async function deploy(host: Host, environment: Record<string, string>, more: Record<string, string> = {}) {
