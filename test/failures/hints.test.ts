@@ -53,6 +53,7 @@ const alwaysToDo = [
   'missing-url',
   'redirect',
   'unreadable-key-file',
+  'unsupported-astro',
   'webhook-secret',
 ];
 
