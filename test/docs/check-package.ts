@@ -8,7 +8,7 @@ const [packed] = JSON.parse(
 );
 const files = new Set<string>(packed.files.map(({ path }: { path: string }) => path));
 // Each module of src is two files, its code and its types. The pages and what is around them are about 30.
-const most = 500;
+const most = 600;
 
 const dead = [...files]
   .filter((file) => file.endsWith('.md'))
