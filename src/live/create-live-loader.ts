@@ -98,7 +98,10 @@ function toEntry(request: SnippetRequest, data: LiveSnippetData): LiveDataEntry<
   };
 }
 
-/** The tags by which pages that show a snippet are purged from a cache, whatever its params. */
+/**
+ * The tags by which pages that show a snippet are purged from a cache, whatever its params. There is no `lastModified`:
+ * the service does not say when a snippet was changed.
+ */
 const cacheHintOf = (requests: readonly SnippetRequest[]) => ({
   tags: [...new Set(requests.map(({ id }) => `snippet-${id}`))],
 });
