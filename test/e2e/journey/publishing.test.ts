@@ -197,7 +197,7 @@ test("only the site's organization sees and starts updates of the site", async (
 test('a publish while a draft is being saved publishes what was typed', async () => {
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
   const { promise: saved, resolve: noteSaved } = Promise.withResolvers<void>();
-  await page.route('**/draft', async (route) => {
+  await page.route('**/draft?*', async (route) => {
     const response = await route.fetch();
     noteSaved();
     await answered;
