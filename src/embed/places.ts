@@ -49,7 +49,7 @@ export const places: Readonly<Record<PlaceKind, Place>> = {
     encoding: 'escaped',
   },
   escaped: {
-    where: 'a page that shows the tags themselves, as a frontmatter title in `<h1>`',
+    where: 'HTML that is escaped, such as the `{title}` of frontmatter in `<h1>`',
     shows: 'text',
     encoding: 'escaped',
   },

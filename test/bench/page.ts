@@ -33,7 +33,7 @@ Compared with the same contents typed into the pages:
 ${tableOf(result)}
 A page has 5 embeds, of 200 snippets unless it says otherwise. The service answers at once, or after the time given. _Built before_: with the record of the last build. _The pass_ follows Astro.
 
-Medians of builds in turns. ${describeRun(result)}
+Each figure is a median. The builds that are compared took turns, so that a busy machine slowed down all of them. ${describeRun(result)}
 
 ${charted(result).map(({ site }) => chartSection(site))}${growth.length === 0 ? '' : growthSection(growth)}## Measure it yourself
 
