@@ -63,7 +63,8 @@ test('a snippet is edited from its page, beside its preview, published, and seen
   await page.getByRole('link', { name: 'Announcement banner' }).click();
   const words = 'Autumn roast';
   await page
-    .getByLabel('Content')
+    // The code editor, or the text area until it is there.
+    .getByRole('textbox', { name: 'Content' })
     .fill(
       `<aside aria-label="Announcement">\n  <p>${words}: walnut, honey, a long finish. <a href="/pricing/">Taste it</a>.</p>\n</aside>`,
     );
