@@ -38,7 +38,9 @@ test('Tailwind makes CSS for the classes of snippets, from the last build if the
   // A computed id is not known before the page is rendered.
   expect(await css()).not.toContain('padding:7px');
   expect(withoutNew.match(/Snippet \d+ has classes.*/g)).toEqual([
-    'Snippet 2 has classes that no style sheet of computed/index.html has: bg-[rgb(250,200,5)], p-[7px]. Build again: some of them were not known before.',
+    expect.stringContaining(
+      'Snippet 2 has classes that no style sheet of its pages has: bg-[rgb(250,200,5)], p-[7px]. Build again: some of them were not known before. It is on computed/index.html, written in src/pages/computed',
+    ),
   ]);
 
   expect(await build(site)).not.toContain('has classes');
