@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readPage } from './pages.ts';
 
 // Counts the words of all tracked pages as `wc -w` does, except pages that only grow.
-const most = 17_500;
+const most = 19_500;
 const pages = execFileSync('git', ['ls-files', '*.md', ':!CHANGELOG.md', ':!docs/decisions'], {
   encoding: 'utf8',
 })
