@@ -1,0 +1,11 @@
+/**
+ * Where the answers of the cache are: files, or a storage that the option `cache` names. Each entry is a
+ * value of JSON under a name that is valid for files. Every method rejects if the store fails.
+ */
+export interface AnswerStore {
+  /** Resolves with `undefined` if there is no entry of that name, or one that cannot be understood. */
+  get(name: string): Promise<unknown>;
+  set(name: string, entry: object): Promise<void>;
+  remove(name: string): Promise<void>;
+  close(): Promise<void>;
+}
