@@ -2,7 +2,16 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { type BenchResult, describeRun, growthOf, growthTable, resultsFolder, tableOf } from './result.ts';
+import { peerSites, peersTable } from './peers.ts';
+import {
+  type BenchResult,
+  describeRun,
+  growthOf,
+  growthTable,
+  peersResult,
+  resultsFolder,
+  tableOf,
+} from './result.ts';
 import { runSites, sitesFolder } from './run-sites.ts';
 import { fullSites, quickSites } from './sites.ts';
 
@@ -11,17 +20,18 @@ const number = (text: string) => Number(text.replaceAll('_', ''));
 const program = new Command('npm run bench --')
   .description('How long sites take to build that have their snippets in one way or another.')
   .option('--quick', 'smaller sites, in under two minutes on a machine with nothing else to do')
+  .option('--peers', 'only what one would write instead, for several latencies of the service')
   .option('--rounds <number>', 'how many times each is built', number)
   .option('--sites <names...>', 'some of the sites')
   .parse();
 
-const { quick = false, rounds = quick ? 2 : 5, sites: names } = program.opts();
-const all = quick ? quickSites : fullSites;
+const { quick = false, peers = false, rounds = quick ? 2 : 5, sites: names } = program.opts();
+const all = peers ? peerSites : quick ? quickSites : fullSites;
 const sites = names === undefined ? all : all.filter(({ name }) => names.includes(name));
 if (sites.length === 0) throw new Error(`The sites are ${all.map(({ name }) => name).join(', ')}.`);
 
 const kept = quick ? 'quick' : names === undefined ? 'full' : 'own';
-const file = join(resultsFolder, `${kept}.json`);
+const file = peers && names === undefined ? peersResult : join(resultsFolder, `${kept}.json`);
 await mkdir(resultsFolder, { recursive: true });
 
 const start = performance.now();
@@ -42,7 +52,9 @@ await runSites(sites, rounds, {
     );
     await writeFile(file, `${text}\n`);
     if (done < rounds) return;
-    const tables = [describeRun(result), tableOf(result, { withAims: true }), growthTable(growthOf(result))];
+    const tables = peers
+      ? [describeRun(result), peersTable(result)]
+      : [describeRun(result), tableOf(result, { withAims: true }), growthTable(growthOf(result))];
     process.stdout.write(`\n${tables.join('\n\n')}`);
   },
 });

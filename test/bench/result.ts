@@ -27,6 +27,8 @@ export interface BenchResult {
 export const resultsFolder: string = join(import.meta.dirname, 'results');
 /** The result of the last whole run. */
 export const fullResult: string = join(resultsFolder, 'full.json');
+/** The result of the last run of `npm run bench -- --peers`. */
+export const peersResult: string = join(resultsFolder, 'peers.json');
 
 /** The measurements of a variant of a site, one per round. */
 export interface Row {

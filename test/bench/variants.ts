@@ -23,6 +23,12 @@ export const variants = {
   floor: { ...built, name: 'fetch, read, replace, write', approach: 'floor' },
   memo: { ...built, name: 'await fetch with a memo', approach: 'memo' },
   eleventy: { ...built, name: '@11ty/eleventy-fetch', approach: 'eleventy' },
+  eleventyWarm: {
+    ...built,
+    name: '@11ty/eleventy-fetch, built before',
+    approach: 'eleventy',
+    starts: 'built',
+  },
   without: { ...built, name: 'without the integration', approach: 'plain' },
   unused: { ...built, name: 'with the integration, no embeds', approach: 'unused' },
   pass: { name: 'the pass alone', approach: 'pages', starts: 'generated', command: 'pass' },

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { charts, performancePage } from '../bench/page.ts';
-import { fullResult } from '../bench/result.ts';
+import { fullResult, peersResult } from '../bench/result.ts';
 import { llmsText } from './llms.ts';
 import { fillPage, generatedParts, pages, readPage } from './pages.ts';
 import { documentedOptions, reference } from './reference.ts';
@@ -31,8 +31,9 @@ test('every option has a description in its doc comment', () => {
 
 test('the performance page and its charts are those of the last whole run (npm run docs updates them)', () => {
   const result = JSON.parse(readFileSync(fullResult, 'utf8'));
-  expect(readPage('docs/performance.md')).toBe(performancePage(result));
-  for (const [name, svg] of charts(result)) {
+  const peers = JSON.parse(readFileSync(peersResult, 'utf8'));
+  expect(readPage('docs/performance.md')).toBe(performancePage(result, peers));
+  for (const [name, svg] of charts(result, peers)) {
     expect(readFileSync(join(root, 'docs/performance', name), 'utf8')).toBe(svg);
   }
 });
