@@ -22,8 +22,8 @@ function charted({ measured }: BenchResult): Measured[] {
   return measured.filter(({ site }) => site.name === 'articles');
 }
 
-/** The text of docs/performance.md. @param peers what other ways to show snippets cost, by latency */
-export function performancePage(result: BenchResult, peers: BenchResult): string {
+/** The text of docs/performance.md. @param peers what other ways to show snippets cost, once that was measured */
+export function performancePage(result: BenchResult, peers: BenchResult | undefined): string {
   const growth = growthOf(result);
   return `# Performance
 
@@ -36,7 +36,7 @@ A page has 5 embeds, of 200 snippets unless it says otherwise. The service answe
 
 Each figure is a median. The builds that are compared took turns, so that a busy machine slowed down all of them. ${describeRun(result)}
 
-${peersSection(peers)}${charted(result).map(({ site }) => chartSection(site))}${growth.length === 0 ? '' : growthSection(growth)}## Measure it yourself
+${peers ? peersSection(peers) : ''}${charted(result).map(({ site }) => chartSection(site))}${growth.length === 0 ? '' : growthSection(growth)}## Measure it yourself
 
 \`\`\`sh
 npm run bench
@@ -91,11 +91,11 @@ export function readmeLines(result: BenchResult): string {
 const bar = { height: 22, gap: 10, name: 270, length: 360, width: 760 };
 
 /** The charts by file name: a bar for each approach, and plots. */
-export function charts(result: BenchResult, peers: BenchResult): Map<string, string> {
+export function charts(result: BenchResult, peers: BenchResult | undefined): Map<string, string> {
   const drawn = charted(result).map((measured) => [`${measured.site.name}.svg`, chart(measured)] as const);
   const growth = growthOf(result);
   return new Map([
-    ['peers.svg', peersPlot(peers)],
+    ...(peers ? [['peers.svg', peersPlot(peers)] as const] : []),
     ...drawn,
     ...(growth.length === 0 ? [] : [['growth.svg', plot(growth)] as const]),
   ]);

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { charts, performancePage } from '../bench/page.ts';
 import { fullResult, peersResult } from '../bench/result.ts';
@@ -10,7 +10,7 @@ import { reference } from './reference.ts';
 // `npm run docs`: writes the generated parts of the docs. A test fails if they are out of date.
 const root = join(import.meta.dirname, '../..');
 const measured = JSON.parse(readFileSync(fullResult, 'utf8'));
-const peers = JSON.parse(readFileSync(peersResult, 'utf8'));
+const peers = existsSync(peersResult) ? JSON.parse(readFileSync(peersResult, 'utf8')) : undefined;
 writeFileSync(join(root, 'docs/performance.md'), performancePage(measured, peers));
 const folder = join(root, 'docs/performance');
 rmSync(folder, { recursive: true, force: true });
