@@ -7,7 +7,7 @@ import type { Settings } from '../settings/settings.ts';
 import { reasonOf } from '../text/clean-text.ts';
 import { containsKnownKey } from '../text/known-keys.ts';
 import { AnswerFiles } from './answer-files.ts';
-import type { AnswerStore } from './answer-store.ts';
+import type { AnswerStore, StoreOperation } from './answer-store.ts';
 
 /** An answer of the service that an earlier run kept in the cache. */
 export interface KeptAnswer {
@@ -43,8 +43,6 @@ export type CacheSettings = Exclude<Settings['cache'], false>;
 
 type CacheOwner = Pick<Settings, 'apiKey' | 'renderBaseUrl' | 'retrieveBaseUrl' | 'staleIfError'>;
 
-type Operation = 'read' | 'write';
-
 /** How long at least a storage with expiry, such as Redis, keeps an answer, in milliseconds. */
 const minimumLifetime = 30 * 24 * 60 * 60 * 1000;
 
@@ -63,7 +61,7 @@ export class AnswerCache {
   /** How long a storage with expiry keeps an entry, in seconds. */
   readonly #timeToLive: number;
   /** Which kinds of operation have failed, so that they are not tried again in this run. */
-  readonly #hasFailed: Record<Operation, boolean> = { read: false, write: false };
+  readonly #hasFailed: Record<StoreOperation, boolean> = { read: false, write: false };
   /** Opened by the first operation. */
   #store: Promise<AnswerStore> | undefined;
   /** Settles when all changes so far have been written, or have failed. */
@@ -112,7 +110,10 @@ export class AnswerCache {
     this.#written = Promise.all([this.#written, this.#attempt('write', operation)]);
   }
 
-  async #attempt<T>(kind: Operation, operation: (store: AnswerStore) => Promise<T>): Promise<T | undefined> {
+  async #attempt<T>(
+    kind: StoreOperation,
+    operation: (store: AnswerStore) => Promise<T>,
+  ): Promise<T | undefined> {
     if (this.#hasFailed[kind]) return undefined;
     try {
       this.#store ??= this.#open();

@@ -1,15 +1,13 @@
 import type { EventEmitter } from 'node:events';
 import pLimit from 'p-limit';
 import { createStorage, type Driver, type Storage } from 'unstorage';
-import type { AnswerStore } from './answer-store.ts';
+import type { AnswerStore, StoreOperation } from './answer-store.ts';
 
 /** The unstorage driver that the option `cache` names, or has made, with the options of a named one. */
 export interface StorageSettings {
   driver: string | Driver;
   options?: Record<string, unknown> | undefined;
 }
-
-type Operation = 'read' | 'write';
 
 /** The number of operations at a time: a storage may be one of files, of which a process may open so many. */
 const maxOperations = 32;
@@ -23,7 +21,7 @@ export class AnswerStorage implements AnswerStore {
   /** How long a storage with expiry keeps an entry, in seconds. */
   readonly #timeToLive: number;
   readonly #queue = pLimit(maxOperations);
-  readonly #errors: Partial<Record<Operation, unknown>> = {};
+  readonly #errors: Partial<Record<StoreOperation, unknown>> = {};
   /** Opened by the first operation. */
   #storage: Promise<Storage> | undefined;
   /** The last error that the storage's client emitted: more useful in the warning than a timeout. */
@@ -50,7 +48,7 @@ export class AnswerStorage implements AnswerStore {
     await this.#storage?.then((storage) => withTimeout(storage.dispose())).catch(() => {});
   }
 
-  #attempt<T>(kind: Operation, operation: (storage: Storage) => Promise<T>): Promise<T> {
+  #attempt<T>(kind: StoreOperation, operation: (storage: Storage) => Promise<T>): Promise<T> {
     return this.#queue(async () => {
       if (this.#errors[kind] !== undefined) throw this.#errors[kind];
       try {
